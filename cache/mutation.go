@@ -14,8 +14,8 @@ type MutationError struct {
 	// Field is the path to the first difference found. It uses the names that fields have in JSON, or in Go if they
 	// have none there: metadata.labels["a"], spec.ports[2].name.
 	Field string
-	// Others are the other checked objects that have changed with it, because objects of a cache share equal parts.
-	// The code that made the change may have got any of them.
+	// Others are the other checked objects that have changed with it, because objects of a cache share equal parts. The
+	// code that made the change may have received any of these objects.
 	Others []meta.Key
 }
 

@@ -50,8 +50,8 @@ func (r Reader[T]) Get(k meta.Key) (obj T, found bool) {
 // without holding a lock; starting one takes constant time and no memory.
 func (r Reader[T]) All() iter.Seq[T] { return r.only(r.Behind().All()) }
 
-// Namespace loops over the objects of one namespace, as All does over all; its cost depends on these objects only. The
-// empty namespace holds the objects of cluster-wide resources: it does not stand for all namespaces.
+// Namespace loops over the objects of one namespace; the rules of All apply. Its cost depends on these objects only.
+// The empty namespace holds the objects of cluster-wide resources: it does not stand for all namespaces.
 func (r Reader[T]) Namespace(ns string) iter.Seq[T] { return r.only(r.Behind().Namespace(ns)) }
 
 // Sorted loops over all objects in the order of their keys: by namespace, then by name. As with All, a loop runs over

@@ -54,7 +54,7 @@ func classify(err error) outcome {
 func classifyCode(code int, inStream bool) outcome {
 	switch {
 	case code == http.StatusInternalServerError && inStream:
-		// The server fails at the next event. That may pass; if not, a list gets around it.
+		// The server fails at the next event. The failure may pass; if it does not, a list avoids the event.
 		return inapplicable
 	case code == http.StatusTooManyRequests:
 		return busy

@@ -12,10 +12,10 @@ import (
 	"github.com/bowline-go/bowline/internal/store"
 )
 
-// Compact makes an informer keep the objects of its cache compressed (Options.Compact). Package informer/compact makes
-// one; its method is for the informer.
+// Compact makes an informer keep the objects of its cache compressed (Options.Compact). Package informer/compact has an
+// implementation. Only the informer calls the method.
 type Compact interface {
-	// NewPacker returns what compresses the objects of one informer.
+	// NewPacker returns the packer that compresses the objects of one informer.
 	NewPacker() packed.Packer
 }
 
@@ -28,7 +28,7 @@ func cached[T meta.Object](src Source[T], o Options, report func(error)) (Source
 	packer := o.Compact.NewPacker()
 	in := handle.Of(src)
 	p := store.Packing[T]{
-		// For the objects of a source without texts.
+		// Pack packs objects whose source has no texts for them.
 		Pack: func(obj T) packed.Text {
 			raw, err := json.Marshal(obj)
 			if err != nil {
@@ -57,8 +57,8 @@ func cached[T meta.Object](src Source[T], o Options, report func(error)) (Source
 	return packingSource(src, packer), store.NewPacked(p)
 }
 
-// packingSource returns the source with objects that carry their texts, packed by by. It returns src itself if somebody
-// between the server and the cache may change the objects.
+// packingSource returns a source whose objects carry their texts, which by has packed. It returns src itself if other
+// code between the server and the cache may change the objects.
 func packingSource[T meta.Object](src Source[T], by packed.Packer) Source[T] {
 	pack := handle.Of(src).Packing
 	if pack == nil {

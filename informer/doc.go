@@ -18,7 +18,7 @@
 //     impossible. A lost connection, a 429 or a 5xx does not cause a relist.
 //   - The informer relists after a 410 in any form; after an answer that the server has not yet reached the version;
 //     after the resource was gone (404), because the changes in that time are unknown; and after three watches in a row
-//     that have an event that cannot be applied, or end at once and empty, or bring not even bookmarks.
+//     that have an event that cannot be applied, or end at once without an event, or bring nothing, not even bookmarks.
 //   - The informer reads the whole collection as a streaming list if the server serves streaming lists. It reads page
 //     by page if the server refuses, ignores the request, does not end the list, or forbids the watch: see [Mode]. If a
 //     continue token expires, the informer lists once more in pages, and then in one page.
@@ -68,10 +68,10 @@
 //
 // # Memory
 //
-// Objects that the server describes by the same text share the maps, slices and pointers that are decoded from it.
-// Whole pods, ten for each workload, take about half the memory then. Sharing needs no option. It applies if no code
-// can change an object before it is cached: to a client.Resource, and to a [Filter] of one. With a [Transform], or a
-// source of the program that wraps a handle, objects share nothing.
+// Objects that the server describes by the same text share the maps, slices and pointers that are decoded from it. For
+// example, whole pods then take about half the memory, if each workload has ten of them. Sharing needs no option. It
+// applies if no code can change an object before it is cached: to a client.Resource, and to a [Filter] of one. With a
+// [Transform], or a source of the program that wraps a handle, objects share nothing.
 //
 // # Sharing
 //
@@ -87,11 +87,11 @@
 // # Goroutines
 //
 // No goroutine runs before [Informer.Run] begins or after it has returned, for whatever reason. In addition to its own
-// goroutine, Run starts one to deliver, one for each watched collection (one, or one for each namespace), and one for
-// each subscription; the client adds those of its requests. [Factory.Run] adds one for each shared watch. Run may be
-// called again, and then resumes each watch where it was. The function [Run] runs the informers that controllers watch
-// or read, each once, and stops them after the controllers. If an index function panics, Run panics (for shared
-// informers, Factory.Run), after all other goroutines have returned.
+// goroutine, Run uses one for each watched collection (one, or one for each namespace), with Options.Warm a second one
+// for each of them, and one for each subscription; the client adds those of its requests. [Factory.Run] adds one for
+// each shared watch. Run may be called again, and then resumes each watch where it was. The function [Run] runs the
+// informers that controllers watch or read, each once, and stops them after the controllers. If an index function
+// panics, Run panics (for shared informers, Factory.Run), after all other goroutines have returned.
 //
 // The informer passes every error to Options.OnError, or logs it if that is nil (Options.Logger). [Informer.Status]
 // shows the last error of a list or a watch, also for each namespace. [Informer.WaitSynced] returns the reason when

@@ -27,7 +27,7 @@ type engine[T meta.Object] struct {
 	o      Options
 	store  *store.Store[T]
 	test   *undertest.Test  // the test that uses the source; nil outside of tests
-	checks bool             // whether the store looks for changed objects
+	checks bool             // the store checks for objects that the program has changed
 	log    *report.Log      // for errors that no hook takes
 	hook   func(error) bool // replaces Options.OnError in a shared informer; see hand
 
@@ -39,7 +39,7 @@ type engine[T meta.Object] struct {
 	shape  sync.Mutex
 	vacant *store.Writer[T] // exists while no namespace is wanted; guarded by shape
 
-	mu      sync.Mutex           // guards the rest
+	mu      sync.Mutex           // guards the fields below
 	running bool                 // Run is under way
 	span    *span                // of the current Run, or of the last one
 	over    bool                 // the last Run has ended
@@ -51,14 +51,14 @@ type engine[T meta.Object] struct {
 	shares  shares               // with Options.Shards
 
 	// leaving are the namespaces that are about to leave the cache, ordered. A list of one of them that completes now
-	// is too late.
+	// does not count.
 	leaving []string
 	warned  bool                  // an early read has been reported
 	refused error                 // see Refuse
 	awaited map[*atomic.Int64]int // see AwaitedBy
 	// former are the namespaces that were removed from want since all of want were last listed.
 	former map[string]bool
-	// partly says that a controller works without the missing namespaces. Reads of all namespaces are then no mistake.
+	// partly says that a controller works without the missing namespaces. Reads of all namespaces are then not early.
 	partly bool
 	news   chan struct{} // closed, and replaced, when the result of Namespaces is out of date
 
@@ -88,9 +88,9 @@ func (s *span) follows() *span {
 // nextRun is how long a wait that begins between two Runs waits for the next one.
 const nextRun = 5 * time.Second
 
-// waitNext waits up to nextRun for the next Run, if the last one has ended because its context ended: its error is
-// then stopped. Otherwise it returns at once. A program that runs an informer again may wait for it just before the
-// Run begins.
+// waitNext waits up to nextRun for the next Run, if the last one has ended because its context ended. The error of that
+// Run is then the argument stopped. Otherwise waitNext returns at once. A program that runs an informer again may wait
+// for it just before the Run begins.
 func (s *span) waitNext(ctx context.Context, stopped error) {
 	select {
 	case <-s.ended:
@@ -176,7 +176,7 @@ func (i *engine[T]) check() error {
 	if i.o.Shards != nil && i.o.Shards.By() == meta.ShardByNamespace && handle.Of(i.source).ClusterWide {
 		return fmt.Errorf("run %v: informer.Options: Shards: %w", i, undivided(i.source.GVR()))
 	}
-	if _, err := i.open(i.o.Namespace); err != nil { // start opens each namespace again, and has the same answer
+	if _, err := i.open(i.o.Namespace); err != nil { // start opens each namespace again, with the same result
 		return fmt.Errorf("run %v: %w", i, err)
 	}
 	return nil
@@ -201,8 +201,8 @@ func (i *engine[T]) begin() error {
 
 var errStopped = errors.New("the informer has been stopped")
 
-// end ends the Run. It first applies a change of the namespaces that Run did not see any more, because the next Run may
-// be far away.
+// end ends the Run. It first applies a change of the namespaces that the loop of follow did not see, because the next
+// Run may begin much later.
 func (i *engine[T]) end(err error) {
 	err = cmp.Or(err, errStopped)
 	for done := false; !done; {
@@ -213,7 +213,8 @@ func (i *engine[T]) end(err error) {
 	i.store.EndWaits(func(string) bool { return true })
 }
 
-// leave ends the Run and returns true. If the namespaces have changed again, it does neither.
+// leave ends the Run and returns true. If the namespaces have changed again, it does not end the Run, and returns
+// false.
 func (i *engine[T]) leave(err error) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -236,7 +237,7 @@ func (i *engine[T]) expire() {
 		s.record.expire()
 		s.at.unproven = s.at.version != ""
 		s.at.ask = s.at.unproven
-		s.at.polling, s.at.deaf = false, false // the next Run finds out and reports it anew
+		s.at.polling, s.at.deaf = false, false // the next Run detects and reports polling anew
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -288,7 +289,7 @@ func (i *engine[T]) status() Status {
 		s := parts[i.o.Namespace]
 		if i.o.Shards != nil {
 			s.Ranges, s.Synced, s.Stale = shares.has, synced, s.Stale && synced
-			if running && shares.isEmpty() { // it follows nothing, and asks for nothing
+			if running && shares.isEmpty() { // it follows no range, and makes no request
 				s.State, s.Stale = Watching, false
 			}
 		}

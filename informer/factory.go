@@ -25,7 +25,7 @@ type Factory struct {
 	mu       sync.Mutex
 	running  bool
 	ended    chan struct{}                // closed when the current Run ends
-	commons  map[any]weak.Pointer[common] // by what they share; the garbage collector frees one that nothing references
+	commons  map[any]weak.Pointer[common] // by sharing; the garbage collector frees a common that nothing references
 	starting []*common                    // Run must start a goroutine for these
 
 	wake chan struct{} // holds a token when starting has grown; nil before the first Run, which reads starting itself
@@ -142,8 +142,8 @@ type common struct {
 
 // life is one period in which an informer runs, from its first user to the end after its last one.
 //
-// A user that comes after the life has been told to end gets the next life. That one begins with an empty cache when
-// this one has ended.
+// A user that comes after the life has been told to end joins the next life, which begins with an empty cache when this
+// one has ended.
 type life struct {
 	begun chan struct{} // closed when the informer is about to run
 	ended chan struct{} // closed when it has run
@@ -240,7 +240,7 @@ var (
 	errPanicked       = errors.New("the informer has panicked")
 )
 
-// rise begins a life if one with users waits.
+// rise begins the current life if it has users. Otherwise, or if ctx has ended, it returns nil.
 func (c *common) rise(ctx context.Context) (context.Context, *life) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

@@ -17,7 +17,7 @@ func readerOf[T meta.Object](s *store.Store[T], runner Runner) (r cache.Reader[T
 	return r
 }
 
-// An engine is the filler.Filler of its informer. Some of the methods stand in the files of their subject.
+// An engine is the filler.Filler of its informer. Some of the methods are in other files, by subject.
 
 // Shards implements filler.Filler.
 func (i *engine[T]) Shards() filler.Shards {
@@ -41,7 +41,8 @@ func (i *engine[T]) refusal() error {
 	return i.refused
 }
 
-// sharedFiller is an informer with other users, which has a Run of its own that can be refused.
+// sharedFiller is the filler.Filler of a shared informer: that of the engine, but Refuse applies to the Run of one
+// user.
 type sharedFiller struct {
 	filler.Filler
 	refuse func(error)

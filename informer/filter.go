@@ -53,7 +53,7 @@ func (c *changed[T]) Inside() handle.Source {
 	in.Filtered = in.Filtered || c.filters
 	packing := in.Packing
 	in.Sharing, in.Packing = nil, nil
-	if c.filters { // and does not change objects, as a transform may
+	if c.filters { // a filter does not change objects; a transform may
 		if packing != nil {
 			in.Packing = func(by packed.Packer) any {
 				packs := *c
@@ -77,8 +77,8 @@ func (c *changed[T]) ListEach(
 		if item.Err == nil && !item.Reused {
 			var keep bool
 			if item.Object, keep, item.Err = c.apply(item.Identity, item.Object); !keep {
-				// The item is passed on as a sign that the server is alive. No relist has kept the object, so the cache
-				// leaves out an item that is marked as reused.
+				// The item is passed on as a sign that the server is alive. It is marked as reused, but the relist has
+				// not kept its object, so the object does not enter the cache.
 				item = client.Item[T]{Identity: item.Identity, Reused: true}
 			}
 		}

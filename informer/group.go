@@ -62,7 +62,7 @@ type Group struct {
 	// or else slog.Default().
 	Logger logr.Logger
 
-	mu       sync.Mutex // guards the rest
+	mu       sync.Mutex // guards the fields below
 	state    groupState
 	parts    []*part
 	stopping time.Time // when the end began
@@ -79,9 +79,9 @@ type Elector interface {
 // warm is a Runner that prepares itself before this process leads.
 type warm interface {
 	Runner
-	// RunLed is Run, except that it calls lead when it is prepared, and works only while lead calls work, with the
-	// context that lead passes to work. It returns the error of lead. A controller with Options.Shards returns an error
-	// at once.
+	// RunLed is like Run, but calls lead when it is prepared. lead calls work when this process leads. The Runner works
+	// only during that call, with the context that lead passes to work. RunLed returns the error of lead. A controller
+	// with Options.Shards returns an error at once.
 	RunLed(ctx context.Context, lead func(ctx context.Context, work func(ctx context.Context) error) error) error
 }
 
@@ -116,7 +116,7 @@ const (
 	groupStopped
 )
 
-// part is one thing that a Group runs.
+// part is a Runner or an Elector that a Group runs.
 type part struct {
 	name string
 	what any // the Runner or the Elector
@@ -239,7 +239,8 @@ func (g *Group) begin() (p phases, err error) {
 	return p, nil
 }
 
-// demand marks the parts that must be fresh: those that the runners in some need, and those in named.
+// demand marks the parts that must be fresh: the controllers in some, the runners that those in some need, and the
+// runners in named.
 func (p phases) demand(some, named []Runner) error {
 	all := slices.Concat(p.needed, p.named, p.services, p.runners)
 	for i, r := range named {

@@ -82,7 +82,8 @@ func (r *groupRun) begins(p *part, ctx context.Context) context.Context {
 
 // after calls run, which runs p, and notes how it ended. The first error ends the other parts.
 func (r *groupRun) after(p *part, run func() error) {
-	err := fmt.Errorf("run %s: %w", p.name, guard.ErrExited) // remains if run calls Goexit; if run panics, nothing reads it
+	// The error remains if run calls Goexit. If run panics, nothing reads it.
+	err := fmt.Errorf("run %s: %w", p.name, guard.ErrExited)
 	defer func() {
 		r.group.mu.Lock()
 		p.running = false
@@ -116,8 +117,8 @@ func (r *groupRun) failure() error {
 	return r.err
 }
 
-// startLed prepares the Runners, and runs the election when all of them are prepared. They work while the Elector calls
-// lead.
+// startLed prepares the Runners, and runs the election when all of them are prepared. The Runners work while the
+// Elector runs the function that startLed passes to it.
 func (r *groupRun) startLed(ctx context.Context, working *sync.WaitGroup) {
 	// leads is the context in which this process leads; it is set before began is closed.
 	var leads context.Context
@@ -132,7 +133,7 @@ func (r *groupRun) startLed(ctx context.Context, working *sync.WaitGroup) {
 		works.Add(1)
 		working.Go(func() {
 			isPrepared, hasWorked := sync.OnceFunc(prepared.Done), sync.OnceFunc(works.Done)
-			defer hasWorked() // also if it fails before it works
+			defer hasWorked() // also if the Runner fails before it works
 			defer isPrepared()
 			r.after(p, func() error {
 				return w.RunLed(r.begins(p, ctx), func(sources context.Context, work func(context.Context) error) error {

@@ -77,7 +77,7 @@ func (g *Group) Handler() http.Handler {
 // oneLine makes a text one line of the answer.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// check is one thing that can be wrong.
+// check is the result of checking one part: an error, or nil if it passes.
 type check struct {
 	name string
 	err  error

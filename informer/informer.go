@@ -34,7 +34,7 @@ func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 //
 // Shared informers use one watch and one cache. The first of their Runs starts these, or waits until the Factory runs;
 // after the last Run the watch stops and the cache is emptied. Run also returns an error if the watch or the Factory
-// ends before ctx. When it ends, it closes the subscriptions that the informer's Subscribe has made: subscribe again
+// ends before ctx. When Run ends, it closes the subscriptions that the informer's Subscribe has made: subscribe again
 // before the next Run.
 func (i *Informer[T]) Run(ctx context.Context) error {
 	if i.use != nil {

@@ -39,13 +39,13 @@ import (
 //	inapplicable: not a valid event, or an     watch; the third: list    list; the third of streaming ones: paged,
 //	  in-stream 500                                                        at once
 //	silent: not even bookmarks                 watch; the third: list    -
-//	unended: a streaming list without its end  -                         paged, at once; of a server that is known to
-//	                                                                       serve them: list, the third: paged, at once
-//	older: than what the cache is current to   list afresh               list afresh; a stale one: a consistent one
+//	unended: a streaming list without its end  -                         paged, at once; if the server is known to serve
+//	                                                                       them: list; the third: paged, at once
+//	older: a version before the cache's        list afresh               list afresh; a stale one: a consistent one
 //	unversioned: the list has no version, and  -                         poll
 //	  the server serves no watch
-//	unproven: a further Run, of which the      list                      -
-//	  watch does not show that it is current
+//	unproven: the watch of a further Run has   list                      -
+//	  not shown that the cache is current
 //	due: a poll is due                         list                      -
 //	unusable: no request is possible           stop                      stop
 //
@@ -64,7 +64,8 @@ import (
 // A question reads the server's present version, with a list of one object. It shows whether the server was rolled back
 // while it was away. It also distinguishes an outage from a server that answers lists and serves no watch: polling
 // begins after three watches in a row that fail although the server has answered just before. A 429, or a watch without
-// an answer, counts only when the fault has lasted for the constant lasting; a failure to connect never counts.
+// an answer, counts only when the fault has lasted for 2 minutes (the constant lasting); a failure to connect never
+// counts.
 //
 // Polling means to list again and again, page by page, and to try the watch after each list. A watch that opens ends
 // the polling. Polling also begins when a list finds changes after watches that were mute, or that ended at once. After
@@ -114,8 +115,8 @@ const (
 	Refused Cause = "Refused"
 	// Polled: the server lists and serves no watch; see Status.Polling.
 	Polled Cause = "Polled"
-	// Resumed: a further Run could not soon confirm, by its watch, that the cache of the previous Run is current, or a
-	// first Run that the objects of Options.Warm are.
+	// Resumed: the watch did not soon confirm, for a further Run, that the cache of the previous Run is current, or,
+	// for a first Run, that the objects of Options.Warm are current.
 	Resumed Cause = "Resumed"
 	// Silent: three watches in a row brought nothing, not even bookmarks. A server that was rolled back sends nothing
 	// to a watch from a version that it no longer has. A server that sends no bookmarks at all causes one such relist.
@@ -175,7 +176,7 @@ type state struct {
 	cause   Cause  // of the current or the next list
 	stale   bool   // the next list may be older than the server's present state (Options.AllowStale)
 	afresh  bool   // the next list treats no object as unchanged: the server reuses versions
-	doubt   bool   // a streaming list did not end: if the current paged one works, the server does not serve streaming lists
+	doubt   bool   // a streaming list did not end: if the current paged one works, the server serves no streaming lists
 	plain   bool   // the next list is a paged one, because streaming lists have failed
 	expired int    // paged lists in a row whose token expired
 	empty   int    // watches in a row that ended at once and without an event
@@ -191,7 +192,7 @@ type state struct {
 	failed  int  // watches in a row that failed to open although the server had answered since the last one
 
 	polling bool // the server lists and serves no watch
-	deaf    bool // like polling, although the server opens watches
+	deaf    bool // polling although the server opens watches, because they brought nothing
 
 	unproven bool   // the cache is from an earlier Run, and not yet confirmed to be current
 	proof    string // if unproven: the cache is current when the watch reaches this version; empty if that is not known
@@ -274,7 +275,7 @@ const patience = 3
 const lasting = 2 * time.Minute
 
 // start returns the first step of a reflector: a list, or the step at which it or an earlier Run stopped. The version
-// of the cache alone does not decide that: a relist that was due then is still due.
+// of the cache alone does not decide the step: a relist that was due when the reflector stopped is still due.
 func start(s state, mode Mode, allowStale bool, streams answer) (state, effect) {
 	s.mode, s.lacking = mode, ""
 	switch {

@@ -2,7 +2,7 @@ package informer
 
 import "github.com/bowline-go/bowline/client/meta"
 
-// This file has the transitions of the machine from a list: how a list is read, and what follows it.
+// This file has the transitions of the machine before and after a list: how a list is read, and which step follows it.
 
 // begin starts a list in the way that the mode allows and the server is known to serve.
 func begin(s state, streams answer) (state, effect) {
@@ -58,7 +58,7 @@ func (s state) outdates(version string) bool {
 	return ok && order < 0
 }
 
-// afterList follows a list, paged or in one page.
+// afterList returns the step after a list that was read in pages or in one page.
 func afterList(s state, in input) (state, effect) {
 	switch in.outcome {
 	case done:
@@ -75,7 +75,8 @@ func afterList(s state, in input) (state, effect) {
 	return again(s, in)
 }
 
-// afterStream follows a streaming list, up to its end bookmark. The rest of the stream ends as a watch.
+// afterStream returns the step after a streaming list, which ends with its end bookmark. The rest of the stream is a
+// watch, and ends as one.
 func afterStream(s state, in input) (state, effect) {
 	switch in.outcome {
 	case refused, unended, inapplicable:
@@ -110,8 +111,7 @@ func afterStream(s state, in input) (state, effect) {
 		return begin(s, lacks)
 	case unended, inapplicable:
 		s.broken++
-		// Such a failure may be a single one if the server is known to serve streaming lists, or if it sent something
-		// invalid.
+		// If the server is known to serve streaming lists, or if it sent something invalid, the failure may not repeat.
 		trusted := in.outcome == inapplicable || in.streams == has
 		if s.mode == Streaming || trusted && s.broken < patience {
 			break
@@ -134,13 +134,15 @@ func afterStream(s state, in input) (state, effect) {
 	return again(s, in)
 }
 
-// listed follows a complete list. It forgets the history of the list, except why it was not a streaming one.
+// listed returns the state after a complete list. It forgets the failures before the list, except the reason why the
+// list was not a streaming one.
 func listed(s state, in input) state {
 	to := state{
 		phase: Watching, mode: s.mode, version: in.version, seen: in.version, relist: s.cause != Initial, lacking: s.lacking,
 		polling: s.polling, deaf: s.deaf,
 	}
-	switch missed := in.changed && (s.cause == Silent || s.cause == Refused); { // the watches should have delivered these changes
+	// The watches should have delivered the changes that the list shows.
+	switch missed := in.changed && (s.cause == Silent || s.cause == Refused); {
 	case missed:
 		to.polling, to.deaf = true, s.cause == Silent
 	case s.deaf && !in.changed:
@@ -161,7 +163,8 @@ func again(s state, in input) (state, effect) {
 	case older:
 		p = gentle
 		if s.stale {
-			s.stale = false // the list was allowed to be stale, but one older than the cache is useless: the cache never goes back
+			// The list was allowed to be stale, but a list older than the cache is useless: the cache never goes back.
+			s.stale = false
 			break
 		}
 		s = rolledBack(s)

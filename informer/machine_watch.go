@@ -6,7 +6,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// This file has the transitions of the machine from a watch, the rest of a streaming list included, and from the
+// This file has the transitions of the machine after a watch, which may be the rest of a streaming list, and after the
 // question for the server's version that may come before a watch.
 
 // resume watches from the version that the cache is current to. If s.ask is set, the server is first asked for its
@@ -19,7 +19,7 @@ func resume(s state) (state, effect) {
 	return s, effect{action: watch}
 }
 
-// afterQuestion follows the question for the server's version.
+// afterQuestion returns the step after the question for the server's version.
 func afterQuestion(s state, in input) (state, effect) {
 	s.asking = false
 	switch in.outcome {
@@ -42,7 +42,7 @@ func afterQuestion(s state, in input) (state, effect) {
 	case stopped:
 		return pause(s, Watching, backoff, 0)
 	case transient, busy:
-		if s.unasked++; s.unasked < patience || s.unproven && in.unreached { // a list could not reach it either
+		if s.unasked++; s.unasked < patience || s.unproven && in.unreached { // a list could not reach the server either
 			return pause(s, Watching, backoff, in.floor)
 		}
 	default: // a program may be allowed to watch and not to list
@@ -87,7 +87,8 @@ func afterWatch(s state, in input) (state, effect) {
 		p = gentle
 	}
 	s.ask = s.unproven
-	if s.deaf && (in.outcome == done || in.outcome == transient || in.outcome == busy) { // it has ended before the next poll was due
+	if s.deaf && (in.outcome == done || in.outcome == transient || in.outcome == busy) {
+		// The watch has ended before the next poll was due.
 		return poll(s, in)
 	}
 	switch in.outcome {

@@ -3,7 +3,7 @@ package informer
 import "github.com/bowline-go/bowline/internal/filler"
 
 // An informer with Options.Namespaces may never list some of them: they are forbidden, or their lists hang. This file
-// tells a controller which are missing, so that it can go on with the others.
+// tells a controller which namespaces are missing, so that it can go on with the others.
 
 // ListedIn implements filler.Filler.
 func (i *engine[T]) ListedIn(namespace string) (listed, followed bool) {

@@ -105,7 +105,7 @@ func (i *engine[T]) rearrange(halt func([]*scope[T])) {
 	i.beVacant(len(want) == 0)
 	for _, s := range over {
 		s.writer.Drop()
-		i.log.GivenUp(aboutServer + s.namespace) // without a log line
+		i.log.GivenUp(aboutServer + s.namespace) // ends the failure without a log line
 		i.log.GivenUp(aboutObjects + s.namespace)
 		i.log.GivenUp(aboutPolling + s.namespace)
 	}
@@ -134,8 +134,8 @@ func (i *engine[T]) beVacant(vacant bool) {
 	}
 }
 
-// plan returns the wanted namespaces, and the scopes of those that are no longer wanted and from now on count as not
-// listed.
+// plan returns the wanted namespaces, and the scopes of namespaces that are no longer wanted. These namespaces count as
+// not listed from now on.
 func (i *engine[T]) plan() (want []string, over []*scope[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -183,10 +183,11 @@ func (i *engine[T]) allListed() bool {
 	return !slices.ContainsFunc(i.want, func(ns string) bool { return !i.listed[ns] })
 }
 
-// allCurrent reports whether that list is current in this Run. The caller holds mu.
+// allCurrent reports whether the cache has a complete list of every wanted namespace that is current in this Run. The
+// caller holds mu.
 func (i *engine[T]) allCurrent() bool {
 	if i.o.Shards != nil {
-		return i.allListed() && !i.over // a Run lists its ranges anew
+		return i.allListed() && !i.over // each Run lists its ranges again
 	}
 	return !slices.ContainsFunc(i.want, func(ns string) bool { return !i.isCurrent(ns) })
 }
@@ -310,7 +311,7 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 	}
 	go func() {
 		defer close(p.ended)
-		// It calls functions of the program: index functions, the function of a Filter, OnError.
+		// The reflector calls functions of the program: index functions, the function of a Filter, OnError.
 		guard.Call(func() {
 			r.s = s.at
 			// If a function panics, it is unknown how much of the watch has been applied. The next Run then begins with

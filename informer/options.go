@@ -26,7 +26,7 @@ type Options struct {
 	Name string
 	// Namespace limits the informer to one namespace; empty means all of them.
 	Namespace string
-	// Namespaces limits the informer to these namespaces. It lists and watches each by itself, so a namespace that the
+	// Namespaces limits the informer to these namespaces. It lists and watches each separately, so a namespace that the
 	// server refuses, or whose list hangs, does not hold up the others: they stay current, and a controller reconciles
 	// their keys (see package controller). WaitSynced waits for all of them; Status reports each. For hundreds of
 	// namespaces an informer of all namespaces is cheaper, with a [Filter] by namespace around its source: it has one
@@ -71,11 +71,11 @@ type Options struct {
 	CheckMutations int
 	// AllowEarlyReads allows reads of the cache before it holds a complete list, when it lacks objects that the server
 	// has. Without it the informer reports the first such read as an *EarlyReadError, and fails the test if its client
-	// is from clienttest.Start. Early reads are a Get that finds nothing, loops, Select, Len, and those of indexes.
-	// Subscribe and Status are not early reads. If a controller waits for the cache, reads by the functions of its
-	// sources, such as the function of controller.Map, are not early either. If only some namespaces have been listed,
-	// reads of the others and reads of all namespaces are too early. Reads of all namespaces are allowed once a
-	// controller has said in its log that it works without the missing ones.
+	// is from clienttest.Start. Early reads are a Get that finds nothing, a loop, Select, Len, and each of these
+	// methods of an index. Subscribe and Status are not early reads. If a controller waits for the cache, reads by the
+	// functions of its sources, such as the function of controller.Map, are not early either. If only some namespaces
+	// have been listed, reads of the others and reads of all namespaces are too early. Reads of all namespaces are
+	// allowed once a controller has said in its log that it works without the missing ones.
 	AllowEarlyReads bool
 	// OnError is called with every error:
 	//
@@ -108,7 +108,7 @@ func (o Options) staleAfter() time.Duration {
 	return cmp.Or(o.StaleAfter, 5*time.Minute)
 }
 
-// isStale reports whether a cache that was renewed at a time is stale.
+// isStale reports whether a cache that was last renewed at this time is stale.
 func (o Options) isStale(renewed time.Time) bool {
 	return o.staleAfter() > 0 && time.Since(renewed) > o.staleAfter()
 }

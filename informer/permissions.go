@@ -19,8 +19,9 @@ type permitted interface{ Permissions() []client.Access }
 //	Permissions() []client.Access
 //
 // Informers, electors, recorders, webhook servers and the groups of package shards have it, and controllers, which
-// return controller.Options.Permissions. The result lacks what parts without the method ask for, the reviews of the client's own
-// permissions, which every user may send, and what the caches of clusters that package clusters has added ask for.
+// return controller.Options.Permissions. The result leaves out the requests of parts without the method, the reviews of
+// the client's own permissions, which every user may send, and the requests of caches of clusters that package clusters
+// has added.
 //
 // clienttest.RoleOf writes the result as a Role, so a test can compare it with that of the program. A program can ask
 // about each access with client.CanI before it starts. Permissions may be called at any time.
@@ -51,8 +52,8 @@ func compareAccess(a, b client.Access) int {
 	)
 }
 
-// Permissions returns what the informer asks of its server: list and watch, in each namespace that it has at the moment,
-// and what Options.Warm and Options.Shards ask for.
+// Permissions returns what the informer asks of its server: list and watch in each namespace that it follows at the
+// moment, and the requests of Options.Warm and Options.Shards.
 func (i *Informer[T]) Permissions() []client.Access { return i.engine.permissions() }
 
 func (i *engine[T]) permissions() (all []client.Access) {

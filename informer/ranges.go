@@ -16,10 +16,10 @@ import (
 // This file follows ranges of objects that may change (Options.Shards). One reflector with one watch follows all of
 // them.
 //
-// Ranges that are added are listed by themselves, at a version above that of the watch. The watch then resumes where it
-// was, with the selector for all ranges, so it brings changes of the added ranges that their list has already. Applying
-// those would take the cache back in time: it would restore an old state, or delete an object that exists again. So
-// each such list leaves a floor, and events up to it only move the version; see overtaken.
+// The informer lists added ranges separately, at a version above that of the watch. The watch then resumes where it
+// was, with the selector for all ranges, so it brings changes of the added ranges that their list already contains.
+// Applying those would take the cache back in time: it would restore an old state, or delete an object that exists
+// again. So each such list leaves a floor, and events up to it only move the version; see overtaken.
 //
 // An object never changes its range, because its uid and its namespace never change. But under ShardByUID an object
 // that is deleted and created again under its name is usually in another range.
@@ -33,13 +33,13 @@ type portion struct {
 	// may be in several of them; the latest counts, because the others are below it.
 	floors []floor
 	// resume is the version from which the watch goes on when the added ranges have been listed; empty if no list of
-	// added ranges alone is due. It counts only for a list with the cause Grown, which only next sets: after that list,
-	// and if it fails in such a way that everything is to be listed, the machine has another cause.
+	// added ranges alone is due. It counts only for a list with the cause Grown, and only next sets that cause. After
+	// that list, or if a failure requires a list of everything, the machine has another cause.
 	resume string
 
 	claim string // the selector that the server says it applied in the last list; empty if it says nothing
-	lied  bool   // it has been reported that the server sent an object of another range
-	whole bool   // ranges are by namespace, and an object without a namespace has arrived: all such objects are in one range
+	lied  bool   // the informer has reported that the server sent an object of another range
+	whole bool   // with ranges by namespace, an object without a namespace has arrived: all such objects are in one range
 	told  bool   // whole has been reported
 	long  bool   // the selector was too long for the server or for a proxy, so none is sent
 }
@@ -89,7 +89,7 @@ func (p *portion) listed(grow bool, version string) {
 func (p *portion) grows(s state) bool { return p != nil && p.resume != "" && s.cause == Grown }
 
 // follows returns an error if it is not known whether a list of added ranges is later than what the watch has brought.
-// Then all wanted ranges are to be listed.
+// The informer must then list all wanted ranges.
 func (p *portion) follows(version string) error {
 	if _, ok := meta.CompareVersions(version, p.resume); ok {
 		return nil
@@ -107,13 +107,15 @@ func (p *portion) ahead() string {
 	return p.floors[len(p.floors)-1].version
 }
 
-// after corrects the next step of the machine, which knows of no ranges: s and todo follow was after in.
+// after corrects the next step of the machine, which knows nothing of ranges. was is the state before the input in; s
+// and todo are the state and the effect that the machine has chosen.
 //
 //   - A list of added ranges is followed by a watch from the version that was reached before the list.
-//   - If the resource was gone during such a list, the ranges that stay may have changed meanwhile, so all are listed.
+//   - If the resource was gone during such a list, objects of the ranges that stay may have changed in that time, so
+//     the informer lists all ranges.
 //   - While the watch is behind such a list, the cache is current to the version of the list, and the server is asked
 //     for its version before each further watch: if it was rolled back to a state between the two, the informer would
-//     take new changes for changes that the list already contains.
+//     mistake new changes for changes that the list already contains.
 func (p *portion) after(was state, in input, s state, todo effect) (state, effect) {
 	switch {
 	case p.grows(was) && was.phase == Listing && in.outcome == done:
@@ -134,8 +136,8 @@ func (p *portion) after(was state, in input, s state, todo effect) (state, effec
 	return s, todo
 }
 
-// Grown means that ranges were added (Options.Shards). Only these are listed. All wanted ranges are listed where versions
-// have no order, after a time without ranges, and at the beginning of a further Run.
+// Grown means that ranges were added (Options.Shards). The informer lists only these. It lists all wanted ranges if
+// versions have no order, after a time without ranges, and at the beginning of a further Run.
 const Grown Cause = "Grown"
 
 // reached notes that the watch has reached a version.
@@ -179,7 +181,7 @@ func (r *reflector[T]) isNews(e client.Event[T]) bool {
 //
 //   - The object is in an added range.
 //   - The object is in a range that stays, but after the event it was deleted, and an object of the same name was
-//     created in an added range. The cache has the new object, or that one does not decode.
+//     created in an added range. The cache has the new object, or the new object does not decode.
 func (r *reflector[T]) overtaken(id meta.Identity) bool {
 	p := r.portion
 	if id.Name == "" || p.precedes(id.ResourceVersion, id) {
@@ -192,8 +194,8 @@ func (r *reflector[T]) overtaken(id meta.Identity) bool {
 	return found && bad.UID != id.UID && p.precedes(id.ResourceVersion, bad)
 }
 
-// selected returns the source for the list or the watch of a state. If that is only a part of the whole source, it is
-// also returned as an excerpt; otherwise p is nil.
+// selected returns the source for the list or the watch of a state. If the informer follows ranges, the source is the
+// excerpt p; otherwise p is nil.
 func (r *reflector[T]) selected(s state) (source Source[T], p *excerpt[T]) {
 	if r.portion == nil {
 		return r.source, nil
@@ -209,7 +211,7 @@ func (r *reflector[T]) selected(s state) (source Source[T], p *excerpt[T]) {
 // only. If the server sends others, excerpt does not decode them, and their events only move the version.
 type excerpt[T meta.Object] struct {
 	Source[T]
-	portion *portion // notes what does not fit into a URL
+	portion *portion // notes whether the selector fits into a URL
 	by      meta.ShardBy
 	ranges  meta.Ranges
 
@@ -229,8 +231,8 @@ func (p *excerpt[T]) selector() string {
 }
 
 // fits notes from the error of a request whether its selector was too long. Scattered ranges make a selector of up to 8
-// KB, which is more than some proxies accept. The next attempt then asks for every object, as from a server that does
-// not select.
+// KB, which is more than some proxies accept. The next attempt then asks for every object, as if the server did not
+// select.
 func (p *excerpt[T]) fits(selector string, err error) {
 	refused, ok := errors.AsType[*apierrors.StatusError](err)
 	if selector == "" || !ok {
@@ -306,8 +308,8 @@ func (p *excerpt[T]) reuse(reuse func(meta.Identity) (T, bool)) func(meta.Identi
 	}
 }
 
-// judge notes whether the server selects the ranges, at the end of a list and at an event of another range. A wrong
-// claim is reported once.
+// judge notes whether the server selects the ranges, at the end of a list and at an event of another range. It reports
+// a wrong claim once.
 func (p *excerpt[T]) judge(r *reflector[T]) {
 	r.divides()
 	if p == nil || p.ranges == meta.AllRanges() {
@@ -431,7 +433,8 @@ func (f *following[T]) reshare() (changed <-chan struct{}) {
 	p, none := s.portion, meta.Ranges{}
 	if !f.shared {
 		f.shared = true
-		p.has, p.floors, p.lied, p.told, p.long = none, nil, false, false, false // another process may have followed the ranges since the last Run
+		// Another process may have followed the ranges since the last Run.
+		p.has, p.floors, p.lied, p.told, p.long = none, nil, false, false, false
 	}
 	p.limit(want)
 	if version := s.writer.ResourceVersion(); version != "" {

@@ -92,8 +92,8 @@ func (r *record) watching(w any) {
 	r.watch = w
 }
 
-// lasts notes that w has been open for a moment, if it is still open. It reports whether that ends the polling; it does
-// not if the watch may be deaf.
+// lasts notes that w has been open for a moment, if it is still open. It reports whether that ends the polling. A watch
+// that may be deaf does not end it.
 func (r *record) lasts(w any, deaf bool) (ended bool) {
 	r.update(func(s *Status) {
 		if r.watch != w {
@@ -106,7 +106,8 @@ func (r *record) lasts(w any, deaf bool) (ended bool) {
 	return ended
 }
 
-// polls notes why the collection is polled; nil ends it. It reports whether it was polled before.
+// polls notes why the informer polls the collection; nil ends the polling. It reports whether the informer polled
+// before.
 func (r *record) polls(why error) (before bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,7 +143,7 @@ func (r *record) item() {
 	r.s.Listed++
 }
 
-// page notes how many objects follow after a page that begins; nil means unknown.
+// page notes, when a page begins, how many objects follow the page; nil means unknown.
 func (r *record) page(remaining *int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,8 +195,9 @@ func (r *record) keepUndecodable(keep func(meta.Identity) bool) bool {
 	})
 }
 
-// gone is decodable for an event that says that an object is gone. The key may already belong to another object, or to
-// a later state of the same object, because a filter reports an object as gone whenever it leaves the object out.
+// gone is like decodable, but for an event that says that an object is gone. The key may already belong to another
+// object, or to a later state of the same object, because a filter reports an object as gone whenever it leaves the
+// object out.
 func (r *record) gone(id meta.Identity) bool {
 	return r.forget(func(bad map[meta.Key]*client.DecodeError) {
 		u := bad[id.Key()]

@@ -25,7 +25,7 @@ const (
 	maxSlowBackoff = 30 * time.Second
 	// The interval between two polls doubles from firstPoll to four fifths of maxPoll, or to pollShare times the
 	// duration of the last list if that is longer. A server then spends at most a twentieth of its time on the polls of
-	// an informer. Up to a quarter is added at random.
+	// an informer. Up to a quarter of the interval is added at random.
 	firstPoll = time.Second
 	maxPoll   = 30 * time.Second
 	pollShare = 20
@@ -53,7 +53,7 @@ type reflector[T meta.Object] struct {
 	portion   *portion   // nil if every range is followed
 	kept      Kept       // nil without Options.Warm
 	warm      *warmth[T] // kept objects that are not in the cache yet; nil if there are none
-	synced    func()     // called after each complete list, and when the cache of an earlier Run is confirmed to be current
+	synced    func()     // called after each complete list, and when the cache of an earlier Run is confirmed
 
 	backoff   *retry.Backoff
 	slow      *retry.Backoff
@@ -63,7 +63,7 @@ type reflector[T meta.Object] struct {
 	took      time.Duration   // duration of the last complete list
 	worked    time.Time       // when a list or a watch last worked, or the Run began
 
-	s state // of the machine; only advance changes it
+	s state // of the machine; after the Run has begun, only advance changes it
 }
 
 // run follows the source from state r.s until ctx ends, or returns an error if no request to the source is possible.
@@ -71,7 +71,7 @@ func (r *reflector[T]) run(ctx context.Context) error {
 	defer r.record.update(func(st *Status) { st.State = Idle }) // also if an index function panics
 	from := r.load(ctx, r.s)
 	if r.kept != nil && ctx.Err() != nil {
-		return nil // the next Run loads them again
+		return nil // the next Run loads the kept objects again
 	}
 	r.s = from
 	todo := r.begin()
@@ -82,7 +82,7 @@ func (r *reflector[T]) run(ctx context.Context) error {
 		return r.record.err()
 	}
 	if r.warm != nil {
-		r.s = state{} // the next Run loads them again
+		r.s = state{} // the next Run loads the kept objects again
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (r *reflector[T]) perform(ctx context.Context, todo effect) input {
 	return input{}
 }
 
-// advance gives the input in to the machine, and notes what that shows about the server.
+// advance passes the input to the machine, notes what the result shows about the server, and returns the next effect.
 func (r *reflector[T]) advance(in input) effect {
 	in.streams, in.away = r.streams(), time.Since(r.worked)
 	was := r.s
@@ -127,7 +127,8 @@ func (r *reflector[T]) advance(in input) effect {
 		r.streaming.Set(todo.learned == has)
 	}
 	r.reports(was, in, todo)
-	if was.unproven && was.version == r.s.version && !r.s.unproven { // the server has stored nothing since the earlier Run
+	if was.unproven && was.version == r.s.version && !r.s.unproven {
+		// The server has stored nothing since the earlier Run.
 		r.proven()
 	}
 	r.relists(in)
@@ -277,7 +278,7 @@ func (r *reflector[T]) unversioned(ctx context.Context, g *staging[T]) input {
 		return g.failed(ctx, r.fail("list", errNoVersion))
 	}
 	in := r.failed(ctx, err)
-	if in.err == nil || in.outcome == unusable || in.unreached { // unreached says nothing about watches
+	if in.err == nil || in.outcome == unusable || in.unreached { // a failure to connect says nothing about watches
 		g.ended(err)
 		return in
 	}
@@ -294,7 +295,7 @@ func (r *reflector[T]) fail(verb string, err error) error {
 	return &client.OpError{Verb: verb, Resource: r.source.GVR(), Key: meta.Key{Namespace: r.namespace}, Err: err}
 }
 
-// failed returns the outcome for an error. It is stopped if ctx has ended.
+// failed returns the input for an error. The outcome is stopped if ctx has ended.
 func (r *reflector[T]) failed(ctx context.Context, err error) input {
 	if ctx.Err() != nil {
 		return input{outcome: stopped}

@@ -60,8 +60,8 @@ const (
 	aboutObjects = "objects/"
 )
 
-// verbs are left out when errors are compared: a streaming list is a watch to the server, and a paged list follows if
-// the server refuses it.
+// verbs are left out when the log compares errors: to the server, a streaming list is a watch; if the server refuses
+// it, a paged list follows.
 var verbs = []string{"list ", "watch "}
 
 // reports reports the error of a list, a watch or a question. was is the state of the machine before the error, and
@@ -72,7 +72,7 @@ func (r *reflector[T]) reports(was state, in input, todo effect) {
 		r.record.update(func(st *Status) { st.Err, st.Since = errDeaf, time.Now() })
 		r.pollsBecause(errDeaf)
 		return
-	case in.err == nil, in.outcome == unproven, in.outcome == due: // the last two are no failures
+	case in.err == nil, in.outcome == unproven, in.outcome == due: // the last two are not failures
 		return
 	case in.outcome == unusable: // Run returns it
 		r.record.update(func(st *Status) { st.Err, st.Since = in.err, time.Now() })
@@ -80,7 +80,7 @@ func (r *reflector[T]) reports(was state, in input, todo effect) {
 		return
 	case was.asking && in.outcome == forbidden && todo.action == watch: // the program may watch but not list
 		return
-	case todo.action == list: // another way, at once; Status.Why says so
+	case todo.action == list: // the informer lists in another way at once; Status.Why says so
 		r.informer.log.Logger().V(1).Info(r.informer.where(r.namespace)+": no streaming list, so it lists page by page", "why", in.err)
 		return
 	}

@@ -43,8 +43,8 @@ type needy = runners.Needy[Runner]
 // limit that wait.
 func Run(ctx context.Context, rs ...Runner) error { return (&Group{Runners: rs}).Run(ctx) }
 
-// order returns the caches among rs, which are informers and runners that others need, and in only the needed runners
-// that are not named. Each appears once.
+// order returns two lists: named has the caches among rs, which are informers and runners that others need; only has
+// the needed runners that are not in rs. Each appears once.
 func order(rs []Runner) (named, only []Runner) {
 	needed := needs(rs)
 	for _, r := range rs {

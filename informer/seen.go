@@ -88,8 +88,8 @@ func (i *engine[T]) includes(w requests.Write) bool {
 	return known && i.o.FieldSelector == "" && !handle.Of(i.source).Filtered
 }
 
-// scalar returns the value that a field selector sees at the path of its field. It is empty if there is none: the
-// server may have a default for it, or take it from elsewhere.
+// scalar returns the value that a field selector sees at the path of its field. It is empty if the object has no value
+// there: the server may use a default, or a value from elsewhere.
 func scalar(obj *meta.Raw, field string) string {
 	value, _, _ := meta.Nested[any](obj, strings.Split(field, ".")...)
 	switch v := value.(type) {

@@ -16,7 +16,7 @@ import (
 //
 // When the ranges change, the informer keeps the objects of ranges that stay: they are neither listed nor decoded
 // again, and the watch resumes at its version. Objects of ranges that are no longer wanted leave the cache, and
-// handlers receive OnDelete for each. The informer lists added ranges by themselves, and their objects arrive by OnAdd;
+// handlers receive OnDelete for each. The informer lists added ranges separately, and their objects arrive by OnAdd;
 // until then it is not synced. While there are no ranges, the informer is synced, has no objects, and makes no request.
 //
 // A further Run lists again, because another process may have followed the ranges since.

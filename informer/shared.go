@@ -24,7 +24,7 @@ type use[T meta.Object] struct {
 	engine *engine[T]
 	o      Options
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	running bool
 	joined  chan struct{} // closed while Run is under way and life is set
 	life    *life
@@ -41,9 +41,9 @@ type use[T meta.Object] struct {
 // selectors, Shards, AllowStale and KeepManagedFields, and either all or none have Compact. Each keeps its own OnError;
 // the first informer sets all other options, including Name.
 //
-// Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source from
-// [Transform] or [Filter] is equal to itself only: keep it to share it. A source that cannot be compared is never
-// shared.
+// Two client.Resource values are equal if their clients and descriptors are, whatever their options for writing. A
+// source from [Transform] or [Filter] is equal to itself only: keep it to share it. A source that cannot be compared is
+// never shared.
 func Share[T meta.Object](f *Factory, src Source[T], o Options) *Informer[T] {
 	var c *common
 	comparable := (any(src) == nil || reflect.ValueOf(src).Comparable()) && (o.Shards == nil || reflect.ValueOf(o.Shards).Comparable())

@@ -25,8 +25,8 @@ type Source[T meta.Object] interface {
 	) error
 }
 
-// sharingParts returns the source with objects that share parts, or src itself if somebody between the server and the
-// cache may change the objects, such as a [Transform] or a source that wraps another one.
+// sharingParts returns a source whose objects share parts. It returns src itself if other code between the server and
+// the cache may change the objects, such as a [Transform] or a source that wraps another one.
 func sharingParts[T meta.Object](src Source[T]) Source[T] {
 	share := handle.Of(src).Sharing
 	if share == nil {

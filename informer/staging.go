@@ -13,7 +13,7 @@ import (
 var errNoVersion = errors.New("server sent a list without a resource version")
 
 // staging is a list on its way into the cache, however it is read: references to unchanged objects, and the changed
-// objects. When the list is complete, the cache changes at once. If the list never completes, the cache does not
+// objects. When the list is complete, the cache changes in one step. If the list never completes, the cache does not
 // change.
 type staging[T meta.Object] struct {
 	r      *reflector[T]
@@ -36,8 +36,8 @@ func (r *reflector[T]) stage(s state) *staging[T] {
 		g.relist = r.writer.Relist()
 		return g
 	}
-	// The cache has no object of an added range, and an object of a range that stays leaves it only if the list has another
-	// object with the same name, which does not decode.
+	// The cache has no object of an added range. An object of a range that stays leaves the cache only if the list has
+	// another object of the same name that does not decode.
 	g.relist = r.writer.RelistOf(func(id meta.Identity) bool { return g.bad[id.Key()] })
 	return g
 }
@@ -69,9 +69,9 @@ func (g *staging[T]) keep(id meta.Identity) (obj T, kept bool) {
 	return obj, kept
 }
 
-// keepAgain stages an unchanged object, in the order of events. The reuse function has kept it already, but may be some
-// hundred events ahead. An earlier event may have undone that since, such as the deletion of an object that was created
-// again.
+// keepAgain stages an unchanged object when its turn comes in the order of events. The reuse function has staged it
+// already, but may be some hundred events ahead. Since then, an earlier event may have undone that, such as the
+// deletion of an object that was created again.
 func (g *staging[T]) keepAgain(id meta.Identity) {
 	if _, kept := g.keep(id); kept {
 		delete(g.bad, id.Key())

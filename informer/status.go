@@ -35,9 +35,10 @@ type Status struct {
 	// a watch. It is nil if the informer follows a watch or waits for one. PollingSince is when that began.
 	Polling      error
 	PollingSince time.Time
-	// Warm is how many objects the cache began with because an earlier process had kept them (Options.Warm) and the
-	// server has confirmed them; what has changed in between is counted as it is now. Cold is why it began with none;
-	// nil if it did begin with them, if the server has not decided yet, or without Options.Warm.
+	// Warm is the number of objects with which the cache began because an earlier process had kept them (Options.Warm)
+	// and the server has confirmed them; it includes the changes between the two processes. Cold is the reason why the
+	// cache began without kept objects; it is nil if the cache began with them, if the server has not decided yet, or
+	// without Options.Warm.
 	Warm int
 	Cold error
 	// Mode is how the collection was listed last, or is being listed: Paged or Streaming; Auto before the first list,
@@ -48,8 +49,9 @@ type Status struct {
 	// the client's Config.Protobuf is set.
 	Protobuf bool
 	WhyJSON  string
-	// Ranges are those of which the cache holds a complete list, with Options.Shards. Sharded says where they are
-	// selected; it is empty until a list of some ranges, or an event of another range, has shown that.
+	// Ranges are the ranges of which the cache holds a complete list, if Options.Shards is set. Sharded says where
+	// their objects are selected; it is empty until a list of some ranges, or an event of another range, has shown
+	// that.
 	Ranges  meta.Ranges
 	Sharded Sharding
 	// Listed is how many objects the current list has brought so far, or how many the last one brought. Remaining is
@@ -82,7 +84,8 @@ type Status struct {
 	Namespaces map[string]Status
 }
 
-// String returns one line for people, the most important first, without anything normal. Its form may change.
+// String returns one line for people. It has the most important values first, and leaves out most values that are
+// normal. Its form may change.
 func (s Status) String() string {
 	var b strings.Builder
 	b.WriteString(s.State.String())

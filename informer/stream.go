@@ -35,11 +35,12 @@ const (
 	provingWatch = 3 * time.Second
 )
 
+// errGrown, errUnproven and errDue end a watch for a reason of the informer. They are never reported.
 var (
 	errUnended  = errors.New("server did not send the bookmark that ends a streaming list")
-	errGrown    = errors.New("the ranges have been listed") // ends the stream, and is never reported
+	errGrown    = errors.New("the ranges have been listed")
 	errUnmarked = errors.New("server sent an ordinary bookmark instead of the end of a streaming list")
-	errUnproven = errors.New("the watch has not shown that the cache of an earlier Run is current") // neither this nor errDue is reported
+	errUnproven = errors.New("the watch has not shown that the cache of an earlier Run is current")
 	errDue      = errors.New("the next poll is due")
 )
 
@@ -63,7 +64,7 @@ type open[T meta.Object] struct {
 	timer *time.Timer   // cancels
 	limit time.Duration // the timer fires after this time
 	lasts *time.Timer   // fires when the watch has been open for a moment; nil before it is open
-	given *time.Timer   // cancels a watch that has limited time to show what it must; nil for others
+	given *time.Timer   // the timer of give; nil without a call of give
 }
 
 // open begins a watch, and returns the options to request it with.
@@ -116,7 +117,7 @@ func (w *open[T]) works() {
 	})
 }
 
-// give ends the watch with err after d, unless shows is called before.
+// give ends the watch with err after d, unless shows stops the timer before that.
 func (w *open[T]) give(d time.Duration, err error) {
 	w.given = time.AfterFunc(d, func() { w.cancel(err) })
 }
@@ -365,7 +366,7 @@ func (w *open[T]) bookmark(version string) error {
 		gap = now.Sub(w.bookmarked)
 	}
 	w.r.dog.bookmark(gap)
-	w.r.record.sendsBookmarks(w.r.dog.gap > 0) // two in one watch
+	w.r.record.sendsBookmarks(w.r.dog.gap > 0) // the gap is known after two bookmarks in one watch
 	w.bookmarked = now
 	w.expect(w.r.dog.limit(w.asked))
 	w.r.reaches(client.Event[T]{Type: client.Bookmark, Identity: meta.Identity{ResourceVersion: version}})
@@ -411,7 +412,7 @@ func (r *reflector[T]) reaches(e client.Event[T]) {
 	r.writer.Bookmark(e.Identity.ResourceVersion)
 }
 
-// apply applies an event to the cache, or to the objects that are on their way there.
+// apply applies an event to the cache, or to the kept objects that are not in the cache yet.
 func (r *reflector[T]) apply(e client.Event[T]) {
 	id := e.Identity
 	switch {

@@ -66,7 +66,7 @@ func (i *engine[T]) waitSynced(ctx context.Context, user *span) error {
 const longestWait = 24 * time.Hour
 
 // patience returns a channel that receives when a test has waited for too long. It is nil outside of tests, and if ctx
-// ends by itself.
+// has a deadline or has ended.
 func (i *engine[T]) patience(ctx context.Context) (<-chan time.Time, func()) {
 	if _, ends := ctx.Deadline(); i.test == nil || ends || ctx.Err() != nil {
 		return nil, func() {}

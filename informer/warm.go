@@ -26,8 +26,8 @@ import (
 // If the watch cannot resume, or does not reach the server's version within some seconds, the informer lists as it
 // would without kept objects, except that it does not decode those that are unchanged. Status.Cold has the reason.
 type Warm interface {
-	// Open returns the place of a collection. It returns an error if the collection cannot be kept, or must not be;
-	// Run then returns that error. It does no I/O.
+	// Open returns the place where a collection is kept. It returns an error if the collection cannot be kept, or must
+	// not be; Run then returns that error. It does no I/O.
 	Open(Collection) (Kept, error)
 }
 
@@ -51,8 +51,8 @@ type Collection struct {
 	Client *client.Client
 }
 
-// Kept is the place of one collection. An informer uses it from one goroutine at a time, except that Keep and its
-// arguments run beside the watch.
+// Kept is the place where one collection is kept. An informer uses it from one goroutine at a time, except that Keep
+// and its arguments run at the same time as the watch.
 type Kept interface {
 	// Load calls add for each object that is kept, one call at a time, and then returns the version of the collection
 	// at which they were kept. If it returns an error, the informer uses no object. Load may wait for the server; it
@@ -65,9 +65,9 @@ type Kept interface {
 
 // Entry is one object of a collection.
 type Entry struct {
-	// Identity is that of the server.
+	// Identity is the identity that the server sent.
 	Identity meta.Identity
-	// Object is the object in its last state that did decode; nil if there is none.
+	// Object is the object in its last state that decodes; nil if there is none.
 	Object meta.Object
 	// Undecodable is why the state of Identity does not decode; nil if Object is that state.
 	Undecodable error
@@ -83,7 +83,7 @@ type Content struct {
 	Undecodable []*client.DecodeError
 }
 
-// open opens the place of a namespace; it is nil without Options.Warm.
+// open opens the place where the content of a namespace is kept; it returns nil without Options.Warm.
 func (i *engine[T]) open(namespace string) (Kept, error) {
 	if i.o.Warm == nil {
 		return nil, nil
@@ -107,8 +107,8 @@ func isShaped[T meta.Object](src Source[T]) bool {
 	return in.Filtered || in.Sharing == nil || reflect.TypeOf(in.Sharing()) != reflect.TypeOf(src)
 }
 
-// keep keeps the content of a scope until the result is called, which then returns when the last of it is kept. sound
-// says whether the scope can be kept at the end.
+// keep keeps the content of a scope until end is called; end returns when the last content is kept. The argument sound
+// says whether the content may be kept at the end.
 func (i *engine[T]) keep(s *scope[T], kept Kept) (end func(sound bool)) {
 	if kept == nil {
 		return func(bool) {}
@@ -151,7 +151,8 @@ func (i *engine[T]) content(s *scope[T]) (Content, bool) {
 				}
 			}
 		},
-		// They are read after the snapshot: what became decodable since then comes again in the events after it.
+		// The undecodable objects are read after the snapshot. If one of them has become decodable since the snapshot,
+		// its event comes again in a watch from Version.
 		Undecodable: s.record.copy().Undecodable,
 	}, version != ""
 }
@@ -171,8 +172,8 @@ func (i *engine[T]) keeps(namespace string, err error) {
 	}
 }
 
-// warmth is the content that an earlier process kept, on its way into the cache. The watch goes on from there; its events
-// change the warm objects instead of the cache, until the server has confirmed them.
+// warmth is the content that an earlier process kept, until it enters the cache. The watch resumes at its version.
+// Events change the warm objects instead of the cache, until the server has confirmed them.
 type warmth[T meta.Object] struct {
 	objects map[meta.Key]known[T]
 	bad     map[meta.Key]*client.DecodeError
@@ -189,7 +190,8 @@ type known[T meta.Object] struct {
 // errOtherType says that a Kept has handed over an object of another type.
 var errOtherType = errors.New("it has objects of another Go type")
 
-// load reads what is kept, and returns the state from which the machine goes on with it. After a failure it returns s.
+// load loads the kept objects, and returns the state from which the machine goes on with them. After a failure it
+// returns s.
 func (r *reflector[T]) load(ctx context.Context, s state) state {
 	if r.kept == nil || s.version != "" || s.cause != "" {
 		return s
@@ -222,13 +224,13 @@ func (r *reflector[T]) load(ctx context.Context, s state) state {
 	return s
 }
 
-// loadFails reports that the server does not say what Load asks it.
+// loadFails reports an error of a request that Load waits for.
 func (r *reflector[T]) loadFails(err error) {
 	r.record.update(func(st *Status) { st.State, st.Err, st.Since = Waiting, err, time.Now() })
 	r.failedTo("list", err)
 }
 
-// cold notes why the cache does not begin with what was kept.
+// cold notes why the cache does not begin with the kept objects.
 func (r *reflector[T]) cold(err error) {
 	r.record.update(func(st *Status) { st.Cold = err })
 	r.informer.log.Logger().V(4).Info(r.informer.where(r.namespace)+": does not begin with kept objects", "why", err.Error())

@@ -8,8 +8,8 @@ import "time"
 // until the next request. Cancel reports whether a run was pending. The queue forgets the failures of a key that is
 // not in progress.
 //
-// If k is in progress, that run goes on. If it fails, it is retried, because a failure is a new request; a function
-// that does not want its key back returns nil.
+// If k is in progress, that run goes on. If it fails, k is retried, because a failure is a new request; a function that
+// does not want its key back returns nil.
 //
 // A cancelled request is the one exception to the rule that no request is lost. A request that arrives at the same
 // time, from another goroutine, is either before Cancel, and removed, or after it, and kept. So do not cancel a key if

@@ -19,7 +19,7 @@
 //   - Ready keys of one priority are handed out in the order in which they became ready.
 //   - A ready key is overtaken only by keys of a higher priority, and only by those that become ready less than (their
 //     priority - its priority) × Options.Ageing after it. So no load can starve a key.
-//   - With Options.Group, these two hold among the keys of one group, and no group can starve another.
+//   - With Options.Group, the last two guarantees hold among the keys of one group, and no group can starve another.
 //   - Memory is proportional to the distinct keys that are pending or in progress. A key that succeeded leaves nothing
 //     behind, and the queue shrinks after a peak. A queue of a steady size allocates nothing.
 //   - While no worker waits, the queue runs nothing: no goroutine, no timer. Delays keep counting; the next call sees
@@ -72,8 +72,9 @@
 //     the group that waits, rounded up. So a group of weight 1 waits for one run of each other group of weight 1, and
 //     for three runs of a group of weight 3; a group of weight 3 waits for one run of a group of weight 1. A group
 //     whose wait began later, and whose weight is not greater, starts no run before it.
-//   - No worker waits while a key is ready. If no group waits for its share, groups may have more than theirs: first
-//     comes the group with the fewest keys in progress in proportion to its weight. A group alone has all workers.
+//   - No worker waits while a key is ready. If no group waits for its share, groups may have more than their shares:
+//     the group with the fewest keys in progress, in proportion to its weight, comes first. A group that is alone has
+//     all workers.
 //   - A group gains no credit while it is idle: when it returns, it comes after one turn of the groups that were
 //     already waiting.
 //   - Within a group, the order is that of priorities and ageing. A priority does not give a group the turn of another

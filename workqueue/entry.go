@@ -43,7 +43,7 @@ type streak struct {
 // running reports whether the key is in progress.
 func (e *entry[K]) running() bool { return e.seat >= 0 }
 
-// listed reports whether e is in Queue.ready or in that of its group, where workers take it.
+// listed reports whether e is in Queue.ready, or in ready of its group, where workers take it.
 func (e *entry[K]) listed() bool { return e.ready && !e.held && !e.running() }
 
 // pending reports whether the key has a run that has not started.

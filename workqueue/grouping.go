@@ -29,7 +29,7 @@ func (q *Queue[K]) join(e *entry[K], m membership) {
 // group returns the group of e. The queue must have groups.
 func (q *Queue[K]) group(e *entry[K]) *group[K] { return *q.store.owner(e) }
 
-// readyOf returns where e is listed while it is ready.
+// readyOf returns the keys among which e is listed while it is ready.
 func (q *Queue[K]) readyOf(e *entry[K]) *ready[K] {
 	if q.fair == nil {
 		return &q.ready

@@ -17,14 +17,15 @@ type Options[K comparable] struct {
 	MinBackoff time.Duration
 	// MaxBackoff bounds the delay after a failure. 0 = 1000 s. A MinBackoff above it counts as equal to it.
 	MaxBackoff time.Duration
-	// Backoff, if set, replaces both: it returns the delay after the failures-th failure of k in a row, counted from
-	// 1. Its result is not jittered. It must be quick and safe for use by several goroutines.
+	// Backoff, if set, replaces MinBackoff and MaxBackoff: it returns the delay after the failures-th failure of k in a
+	// row, counted from 1. Its result is not jittered. It must be quick and safe for use by several goroutines.
 	Backoff func(k K, failures int) time.Duration
 
 	// RetryRate is how many retries a second become ready, for all keys together. 0 = no limit. It does not apply to
 	// Add and AddAfter: failing keys do not delay the others.
 	RetryRate float64
-	// RetryBurst is how many retries may become ready at once after a quiet time. 0 = those of one second, at least 1.
+	// RetryBurst is how many retries may become ready at once after a quiet time. 0 = the retries of one second, at
+	// least 1.
 	RetryBurst int
 
 	// OnError, if set, is called with every error that the function of [Queue.Do] returned, by the goroutine that ran

@@ -39,7 +39,7 @@ type Queue[K comparable] struct {
 	throttled list[K]
 	sequence  uint64
 	running   []run[K]
-	held      int // keys
+	held      int // how many keys are held
 	parked    parked
 	notes     *notes[K] // the events to report to the hooks when mu is unlocked; nil if there are none
 	timer     *time.Timer

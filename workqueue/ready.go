@@ -22,7 +22,7 @@ type ready[K comparable] struct {
 	len    int
 }
 
-// level is a priority.
+// level has the ready keys of one priority.
 type level[K comparable] struct {
 	list list[K] // the keys that became ready with this priority
 	len  int     // the number of keys that have this priority now

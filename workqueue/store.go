@@ -22,7 +22,7 @@ type store[K comparable] struct {
 // entry, does not look at it.
 type ref uint32
 
-// blockSize is the number of entries in a block. The first blocks have as many as there are keys, but at least
+// blockSize is the number of entries in a block. The first blocks have as many entries as there are keys, but at least
 // smallestBlock; the refs of the missing entries are not used.
 const blockSize, smallestBlock = 128, 8
 
@@ -96,7 +96,7 @@ func (s *store[K]) blank() *entry[K] {
 	return e
 }
 
-// all returns the entries, in no order. No key may be added or removed during the loop.
+// all returns the entries, in no particular order. No key may be added or removed during the loop.
 func (s *store[K]) all() iter.Seq[*entry[K]] {
 	return func(yield func(*entry[K]) bool) {
 		for i := range s.table.slots {

@@ -83,7 +83,7 @@ type run[K comparable] struct {
 	priority int8
 }
 
-// run calls fn on the key that w has taken. If fn fails, the key is settled.
+// run calls fn on the key that w has taken. If fn fails, run also settles the key.
 func (w *worker[K]) run(ctx context.Context, fn func(ctx context.Context, k K) error) {
 	w.err = errEnded // until fn has returned
 	if w.err = fn(ctx, w.entry.key); w.err == nil {

@@ -32,7 +32,7 @@ type Controller[V any] struct {
 	// named says that New has sources, which may name keys of any cluster.
 	named bool
 
-	mu      sync.Mutex // guards the rest, and the members; the lock of the embedded controller is taken after it
+	mu      sync.Mutex // guards members, and each of them; the lock of the embedded controller is taken after it
 	members map[string]*member[V]
 }
 
@@ -64,7 +64,7 @@ func New[V any](name string, o controller.Options, fn Func[V], from ...controlle
 		call = c.reconcile
 	}
 	c.Controller = controller.New(name, o, call, append([]controller.Source[Key]{&c.rest}, from...)...)
-	_ = c.GroupBy(func(k Key) string { return k.Cluster }, nil) // it does not run
+	_ = c.GroupBy(func(k Key) string { return k.Cluster }, nil) // no error: it does not run
 	return c
 }
 

@@ -19,12 +19,12 @@
 // that only this cluster needed.
 //
 // A [Controller] has all methods of a controller.Controller: Run, RunLed, Status, SetWorkers, Pause and the others.
-// examples/clusters has a whole program.
+// examples/clusters has a complete program.
 //
 // # Guarantees
 //
-//   - What package controller guarantees holds for each cluster. No reconcile of a key starts before all sources of its
-//     cluster have delivered what existed when they started.
+//   - The guarantees of package controller hold for each cluster. No reconcile of a key starts before all sources of
+//     its cluster have delivered what existed when they started.
 //   - No cluster waits for another one. Run reconciles the keys of a cluster as soon as its sources have delivered,
 //     also if other clusters are unreachable, or answer 401 or 403. Keys of a cluster whose sources have not delivered
 //     wait aside, without a worker. When the cluster can be reached, they are reconciled automatically.

@@ -38,7 +38,7 @@ func (w *work) interrupted(err error) bool {
 
 type workKey struct{}
 
-// Value returns the work itself for workKey, and else the value of the context.
+// Value returns the work itself for workKey, and otherwise the value of the context.
 func (w *work) Value(key any) any {
 	if key == (workKey{}) {
 		return w
@@ -131,7 +131,7 @@ type rest struct {
 	begin func()        // called when a Run begins, before the first reconcile
 	wake  chan struct{} // holds a token when there are keys
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	running bool
 	keys    []Key
 }

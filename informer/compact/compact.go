@@ -6,8 +6,8 @@ import (
 	"github.com/bowline-go/bowline/internal/packing"
 )
 
-// New returns the value for informer.Options.Compact. Several informers may have the same one; each learns dictionaries
-// of its own.
+// New returns the value for informer.Options.Compact. Several informers may share the value; each learns its own
+// dictionaries.
 func New() informer.Compact { return zstd{} }
 
 type zstd struct{}

@@ -20,8 +20,8 @@
 // Readers, handlers, indexes, selections and views work as with any other cache, with the same guarantees, except for
 // these:
 //
-//   - An object that a Reader or an Index returns belongs to the caller, who may change it. Each read returns another
-//     one. Handlers share their objects, as usual, and must not change them; neither must functions of indexes and
+//   - An object that a Reader or an Index returns belongs to the caller, who may change it. Each read returns a new
+//     object. Handlers share their objects, as usual, and must not change them; neither must functions of indexes and
 //     views.
 //   - A read decodes the object, or copies it if it is kept decoded. A loop over all objects decodes all of them, and
 //     so does Select, unless there is an index of the label. Use an index to find objects.

@@ -12,7 +12,8 @@ import (
 	"github.com/bowline-go/bowline/internal/runners"
 )
 
-// AddedSource is what [Controller.AddSource] has added, or [Controller.AddSourcesFor].
+// AddedSource is the result of [Controller.AddSource] or [Controller.AddSourcesFor]: the source, or the sources, that
+// the call has added.
 type AddedSource struct {
 	door
 
@@ -115,8 +116,8 @@ func (a *AddedSource) WaitSynced(ctx context.Context) error { return a.waitSynce
 
 // Unsynced returns nil if the source has delivered everything that existed when it started in the present Run.
 // Otherwise it returns why it has not: that the controller does not run, the last error of the server, or the error
-// with which the source has failed. While namespaces are missing it is not nil, although keys of the others are
-// reconciled. It does not wait.
+// with which the source has failed. While namespaces are missing, the result is not nil, although keys of the other
+// namespaces are reconciled. It does not wait.
 func (a *AddedSource) Unsynced() error { return a.unsynced() }
 
 func (c *Controller[K]) removeSources(feeds []*feed[K]) {
@@ -166,7 +167,7 @@ func (c *Controller[K]) removeSources(feeds []*feed[K]) {
 		f.needs = nil
 	}
 	c.set.mu.Unlock()
-	if in != nil { // otherwise the end of the run releases it
+	if in != nil { // otherwise the end of the run releases them
 		in.needs.release(needs)
 	}
 }

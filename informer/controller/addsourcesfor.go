@@ -20,8 +20,8 @@ import (
 //     namespaces, keys of the other namespaces do not wait for those: see the documentation of the package.
 //   - If one of the sources or an informer that it needs fails, Run goes on, and Options.OnError receives an error that
 //     names the source. From then on the keys wait aside until the sources are removed, because changes would be
-//     missed. In the next Run the sources start anew. An informer does not fail because its server is away or refuses
-//     it: then it tries again.
+//     missed. In the next Run the sources start anew. An informer whose server is away or refuses it does not fail: it
+//     tries again.
 //
 // Status shows sources that have not delivered or have failed, and why. The controller runs the informers that the
 // sources need, also if informer.Run runs the controller.
@@ -51,7 +51,7 @@ func (c *Controller[K]) AddSourcesFor(covers func(key K) bool, from ...Source[K]
 // sourcing is the key of the topic of sources that have failed.
 const sourcing = "source"
 
-// sourceFailed ends the run, by fail, or stops only the keys that depend on the source.
+// sourceFailed ends the run by a call of fail, or stops only the keys that depend on the source.
 func (c *Controller[K]) sourceFailed(in *intake[K], f *feed[K], err error, fail context.CancelCauseFunc) {
 	if f.covers == nil {
 		fail(fmt.Errorf("%s: %w", nameOf(f.source), err))

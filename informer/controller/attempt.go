@@ -1,11 +1,11 @@
-// The number of a reconcile among those of a key in a row.
+// How often a key has been tried in a row.
 
 package controller
 
 import "context"
 
-// Attempt returns the number of the attempt that the reconcile of ctx is: 1, and one more after each failure of its key
-// in a row. It returns 0 for a context that belongs to no reconcile.
+// Attempt returns which attempt the reconcile of ctx is: 1, plus the number of failures of its key in a row before it.
+// It returns 0 for a context that belongs to no reconcile.
 //
 //	if controller.Attempt(ctx) == 10 {
 //		about.Warningf(page, "StillFails", "the page was tried ten times")

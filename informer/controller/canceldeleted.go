@@ -29,9 +29,9 @@ import (
 //
 // A reconcile may begin after the cache has the deletion, but before the source learns of it: its context ends too.
 //
-// CancelDeleted may be within [Changed], or around it. Within, it sees every update, and Changed lets the update pass
-// in which the deletion begins. T must have a method GetDeletionTimestamp, as every struct that embeds meta.ObjectMeta
-// or meta.DeletionMeta has.
+// CancelDeleted may be within [Changed], or around it. If it is within Changed, it sees every update, and Changed lets
+// the update pass in which the deletion begins. T must have a method GetDeletionTimestamp, as every struct that embeds
+// meta.ObjectMeta or meta.DeletionMeta has.
 func CancelDeleted[T meta.Deletable[D], D meta.Timestamp](s Subscriber[T]) Subscriber[T] {
 	if s == nil {
 		return s

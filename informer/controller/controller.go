@@ -32,13 +32,13 @@ type Result struct {
 	//
 	// If the time has passed, the key is reconciled at once. If the next reconcile of the key returns a passed time
 	// too, the key waits for the backoff of a first failure, then for that of a second one, and so on, so that a time
-	// that stays in the past keeps no worker busy. The controller logs that once. It does not count as a failure. A
-	// reconcile that succeeds without a passed time resets the backoff.
+	// that stays in the past keeps no worker busy. The controller logs that once. A passed time does not count as a
+	// failure. A reconcile that succeeds without a passed time resets the backoff.
 	RequeueAt time.Time
-	// Priority is the priority of that reconcile, from -100 to 100. It has no effect without RequeueAfter or RequeueAt,
-	// or with an error: a retry has the priority of the reconcile that failed. 0 means the priority of the present
-	// reconcile, so a key of the first list or of [EveryObject] keeps its low priority. Keys that sources name because
-	// something has changed have priority 0.
+	// Priority is the priority of the reconcile that RequeueAfter or RequeueAt asks for, from -100 to 100. It has no
+	// effect without RequeueAfter or RequeueAt, or with an error: a retry has the priority of the reconcile that
+	// failed. 0 means the priority of the present reconcile, so a key of the first list or of [EveryObject] keeps its
+	// low priority. Keys that sources name because something has changed have priority 0.
 	Priority int
 }
 
@@ -70,10 +70,10 @@ type Controller[K comparable] struct {
 	deletions deletions[K]
 	sharding  *sharding[K] // nil without Options.Shards
 
-	mu     sync.Mutex     // guards the rest
-	status Status         // the counters and the state; Controller.Status asks the other parts for the rest
+	mu     sync.Mutex     // guards the fields below
+	status Status         // the counters and the state; Controller.Status asks other parts for the other fields
 	epoch  *epoch[K]      // of the current Run or term, or of the last one; nil before the first
-	group  func(K) string // group of GroupBy; weight likewise
+	group  func(K) string // the argument group of GroupBy; weight is its other argument
 	weight func(string) int
 }
 

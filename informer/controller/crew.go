@@ -12,7 +12,7 @@ import (
 
 // crew are the workers of a controller.
 type crew[K comparable] struct {
-	mu      sync.Mutex // guards the rest; whenever it is free, exactly the wanted number of workers take keys
+	mu      sync.Mutex // guards the fields below; while it is free, exactly the wanted number of workers take keys
 	size    int        // the wanted number of workers
 	paused  bool
 	changed chan struct{} // closed and replaced when paused changes
@@ -22,7 +22,7 @@ type crew[K comparable] struct {
 	endDrain context.CancelFunc
 }
 
-// job is what the workers of one call of work do.
+// job is one call of work, as its workers know it.
 type job[K comparable] struct {
 	epoch *epoch[K]
 	// taking ends when the workers must take no more keys, draining when they must drain no more. reconciling is the
@@ -40,7 +40,7 @@ type job[K comparable] struct {
 type worker struct {
 	busy atomic.Bool // it is in a reconcile
 
-	// crew.mu guards the rest.
+	// crew.mu guards the fields below.
 	leaving bool            // it is surplus, and ends after its reconcile
 	taking  context.Context // ends when the worker leaves, or with taking of the job
 	leave   context.CancelFunc
@@ -85,10 +85,10 @@ func (c *crew[K]) end(endDrain context.CancelFunc) {
 	c.job, c.workers, c.endDrain = nil, nil, endDrain
 }
 
-// fit makes the wanted number of workers take keys. If more are wanted, leaving workers that are in a reconcile stay,
-// and new ones start only for the rest; so raising the number again never makes too many reconciles at a time. The
-// worker that was told to leave last stays first, so that the others can finish their reconciles and end. If fewer are
-// wanted, idle workers leave first.
+// fit makes the wanted number of workers take keys. If more are wanted, leaving workers that are still in a reconcile
+// stay, and new workers start only if that is not enough; so raising the number again never makes too many reconciles
+// at a time. Of the leaving workers, the one that was told to leave last stays first, so that the others can finish
+// their reconciles and end. If fewer are wanted, idle workers leave first.
 func (c *crew[K]) fit() {
 	if c.job == nil {
 		return
@@ -114,7 +114,8 @@ func (c *crew[K]) fit() {
 		c.workers = append(c.workers, w)
 		c.start(c.job, w)
 	}
-	for _, idle := range []bool{true, false} { // then any of them: one may have ended its reconcile since the first pass
+	// The first pass dismisses idle workers, and the second any: one may have ended its reconcile since the first pass.
+	for _, idle := range []bool{true, false} {
 		for _, w := range slices.Clone(c.workers) {
 			if missing < 0 && !w.leaving && (!idle || !w.busy.Load()) {
 				c.dismiss(w)

@@ -6,7 +6,8 @@
 //		controller.Owns(mirrors, ConfigMaps))
 //	return informer.Run(ctx, ctl)
 //
-// examples/operator has a whole one, with an owned object, a finalizer and a status condition; GUIDE.md explains it.
+// examples/operator has a complete controller, with an owned object, a finalizer and a status condition; GUIDE.md
+// explains it.
 //
 // The function receives a key, not an event. It reads the present state, from a cache or a server, and brings the
 // actual state closer to the desired one. It may be called more often than needed, so it must be idempotent. Its
@@ -26,12 +27,13 @@
 // # Guarantees
 //
 //   - No reconcile starts before every source has delivered what existed when it started, so the first reconcile sees
-//     complete caches. For sources of [Controller.AddSourcesFor], that holds for the keys that need them, and for
-//     informers of several namespaces, for the keys of those; see below.
+//     complete caches. For sources of [Controller.AddSourcesFor], this holds for the keys that need them. For an
+//     informer of several namespaces, it holds for each key and the namespaces that the key needs; see below.
 //   - One worker at a time reconciles a key. A key that a source names during its reconcile is reconciled once more
 //     after it. A waiting key that is named many times is reconciled once. After the last change, a reconcile runs that
 //     begins after that change was delivered.
-//   - Only a reconcile without an error resets the number of failures in a row.
+//   - Only a reconcile without an error, or after whose error the key is not retried, resets the number of failures in
+//     a row.
 //   - Every error and every panic of a reconcile goes to Options.OnError, or else to a logger, and into [Status]. The
 //     failure of a source ends Run, which returns it; that of a source of AddSourcesFor stops the keys that need it.
 //   - In a program of several replicas, [Controller.RunLed] fills the queue before this one leads, and runs reconciles

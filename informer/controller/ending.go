@@ -14,8 +14,8 @@ import (
 // ending says how workers end.
 type ending struct {
 	drain, grace time.Duration
-	endDrain     func() // no further key is taken
-	release      func() // the contexts of reconciles end
+	endDrain     func() // makes the workers take no further key
+	release      func() // ends the contexts of reconciles
 }
 
 // end waits for the workers.
@@ -72,7 +72,7 @@ func (c *Controller[K]) waitFor(done <-chan struct{}, hanging func() []string) {
 	for pause := report.Next(0); elapsed(done, pause); pause = report.Next(pause) {
 		names := hanging()
 		if len(names) == 0 {
-			continue // it has just returned
+			continue // all of it has just returned
 		}
 		err := fmt.Errorf("stop controller %q: still running %v after the end of their contexts: %s",
 			c.name, time.Since(began).Round(time.Second), strings.Join(names, ", "))

@@ -48,7 +48,7 @@ type TerminalError struct {
 }
 
 // Terminal marks err as final. A reconcile that returns it, or an error that wraps it, has failed and is reported like
-// any other, but the key is not retried until a source names it. The key's count of failures in a row ends.
+// any other, but the key is not retried until a source names it. The number of failures of the key in a row is reset.
 // Terminal(nil) is nil.
 func Terminal(err error) error {
 	if err == nil {

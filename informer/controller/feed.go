@@ -24,7 +24,7 @@ type sourceSet[K comparable] struct {
 	// calls is how many functions of sources are running.
 	calls atomic.Int64
 
-	mu    sync.Mutex // guards the rest, and the state of each feed
+	mu    sync.Mutex // guards the fields below, and the state of each feed
 	feeds []*feed[K] // those of New, and then those of AddSource
 	// feedings counts the changes of feeds. lookups is the cached result of primaries; nil before its first call.
 	feedings int
@@ -54,7 +54,7 @@ func (c *Controller[K]) sources() []Source[K] {
 type feed[K comparable] struct {
 	source Source[K]
 	able   partial  // the source, if it can name the keys of some namespaces before the others; nil otherwise
-	needy  []runner // the runners that the controller runs for it; none unless it was added by AddSource or AddSourcesFor
+	needy  []runner // the runners that the controller runs for it; none for a source of New
 	// covers says which keys wait for the source, which can then fail without ending the Run; nil if all keys wait.
 	covers func(K) bool
 	// partial is set while the source runs, if it makes keys wait for missing namespaces.
@@ -143,7 +143,8 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 	defer c.set.mu.Unlock()
 	c.set.intake = in
 	c.set.awaited.Store(0)
-	for i, f := range feeds { // all of them before any starts: the function of one may read the caches of the others
+	// await is called for all feeds before one starts: the function of one may read the caches of the others.
+	for i, f := range feeds {
 		if !f.removed {
 			f.await(&c.set.calls, caches[i])
 		}
@@ -154,7 +155,7 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 	for _, f := range c.set.feeds {
 		in.start(f)
 	}
-	c.checkSynced() // there may be none to wait for
+	c.checkSynced() // there may be no source to wait for
 	return in
 }
 

@@ -21,8 +21,8 @@ type gate[K comparable] interface {
 	// enter is called before a reconcile, with the context that the previous gate has returned. It returns the context
 	// for the next gates and for the function. ok is false if the key must not be reconciled now: then the gate has
 	// ensured that the key comes again, by workqueue.Queue.Hold, or knows that it need not. leave, unless it is nil, is
-	// called at the end, after the leave functions of the next gates; it is also called if one of those refuses the
-	// key, so that no reconcile has begun. If enter returns false, it returns no leave.
+	// called at the end, after the leave functions of the later gates. It is also called if a later gate refuses the
+	// key, although no reconcile has begun then. If enter returns false, it returns no leave.
 	enter(ctx context.Context, v *visit[K]) (inner context.Context, leave func(), ok bool)
 }
 
@@ -122,7 +122,7 @@ type epoch[K comparable] struct {
 	c     *Controller[K]
 	queue *workqueue.Queue[K]
 	// gates decide whether a key is reconciled. around are the gates around the call of the function alone: they may
-	// change its outcome before that is judged.
+	// change the outcome of the call before conclude judges it.
 	gates, around []gate[K]
 	listeners     []listener[K]
 	fresh         *freshGate[K]
@@ -132,11 +132,11 @@ type epoch[K comparable] struct {
 	failing atomic.Int64
 
 	mu      sync.Mutex     // guards overdue
-	overdue map[K]struct{} // keys whose times stay in the past, as the log has said
+	overdue map[K]struct{} // keys for which the log has said that their times stay in the past
 }
 
-// newEpoch returns an epoch with the gates that the controller uses, in the order in which keys pass them. DESIGN.md has
-// the reasons for the order.
+// newEpoch returns an epoch with the gates that the controller uses, in the order in which keys pass them. DESIGN.md
+// gives the reasons for the order.
 func newEpoch[K comparable](c *Controller[K], queue *workqueue.Queue[K]) *epoch[K] {
 	e := &epoch[K]{c: c, queue: queue, fresh: newFreshGate(c, queue), fights: newFightGate(c)}
 	use := func(to *[]gate[K], g gate[K], used bool) {

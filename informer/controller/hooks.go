@@ -73,7 +73,7 @@ type ReconcileInfo struct {
 	Controller string
 	// Key is the key; its type is the controller's type of keys.
 	Key any
-	// Attempt is 1, and one more after each failure in a row.
+	// Attempt is 1, plus the number of failures of the key in a row.
 	Attempt int
 	// Priority is the priority of the key.
 	Priority int

@@ -75,7 +75,8 @@ func refuse[T meta.Object](cached cache.Reader[T], finalizer string) error {
 	return err
 }
 
-// followsKey is the key of a reconcile's context under which it says what the controller follows.
+// followsKey is the key under which the context of a reconcile has the controller, which tells sourceMismatch what it
+// follows.
 type followsKey struct{}
 
 // sourceMismatch returns an error if Finalize reads a whole cache, but the controller follows only views of it.
@@ -90,8 +91,8 @@ func sourceMismatch[T meta.Object](ctx context.Context, cached cache.Reader[T], 
 		"pass the view to Finalize too", finalizer)
 }
 
-// followsOnlyViews reports whether the controller follows views of the cache that the runner of fills, and no source
-// that sees all of it.
+// followsOnlyViews reports whether the controller follows views of a cache, and has no source that sees all of it. The
+// argument of is the runner that fills the cache.
 func (c *Controller[K]) followsOnlyViews(of runner) (views bool) {
 	for _, s := range c.sources() {
 		f, ok := s.(interface {

@@ -93,7 +93,7 @@ func (n *needs) release(some []*need) {
 	}
 }
 
-// end ends all of them.
+// end ends all runners, and waits until they have returned.
 func (n *needs) end() {
 	n.all()
 	n.mu.Lock()

@@ -94,8 +94,8 @@ func (w *watched[T]) each() iter.Seq2[meta.Key, meta.Object] {
 //     be missing. by is not called again when they arrive. So watch the other store too, by a Map from its objects to
 //     the same keys.
 //   - Before the other store holds a complete list, an index of it has little or nothing. Its own Map names the missing
-//     keys once it has been listed. So a read by a function of a source is no early read (informer.EarlyReadError) if
-//     the controller waits for that store: if another source of it watches the store, or declares it with [Reads].
+//     keys once it has been listed. So a read by a function of a source is not an early read (informer.EarlyReadError)
+//     if the controller waits for that store: if another source of it watches the store, or declares it with [Reads].
 func Map[K comparable, T meta.Object](s Subscriber[T], by func(obj T) []K) Source[K] {
 	o := &objects[K, T]{from: s, name: describe("Map", subject(s))}
 	if by != nil {

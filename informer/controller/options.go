@@ -70,7 +70,7 @@ type Options struct {
 	//   - One of the sources must be a [Watch], of objects that keep their uid: its cache says which range a key is in.
 	//     Keys whose object is not in that cache are left to the replicas that have it in theirs.
 	//   - [Owns] must follow an informer without Shards. A child and its owner are usually in different ranges, so with
-	//     Shards the replica that has the owner would not see the child. Shards there are an error.
+	//     Shards the replica that has the owner would not see the child. Shards in that informer are an error.
 	//   - [Map] must follow an informer without Shards too, unless each key that it names is that of the object itself.
 	//     A key is reconciled only if Map names it in the replica that has the key. Nothing checks that.
 	//   - If that takes too much memory, use ranges by namespace: then objects of one namespace are in one range.
@@ -83,9 +83,9 @@ type Options struct {
 	//
 	//	Permissions: slices.Concat(pages.Access("get", "patch"), pages.Status().Access("get", "update")),
 	//
-	// informer.Group.Permissions adds what the controller's informers ask for. They allow nothing, and no request is
-	// compared with them: a test compares them with what the server was asked for, and with the Role of the program; see
-	// clienttest.RoleOf.
+	// informer.Group.Permissions adds what the controller's informers ask for. Permissions allow nothing, and the
+	// controller compares no request with them: a test compares them with the requests that the server received, and
+	// with the Role of the program; see clienttest.RoleOf.
 	Permissions []meta.Access
 
 	// AllowFights lets the reconciles repeat the same write as fast as another writer undoes it. By default such a
@@ -118,9 +118,9 @@ type Options struct {
 	Hooks Hooks
 	// CrashOnPanic lets a panic of a reconcile or of a source end the program, instead of turning it into an error.
 	CrashOnPanic bool
-	// Logger receives errors if OnError is nil, and start and end at level 1. If it is the zero Logger, which
-	// logr.Discard() returns too, the controller uses the logger of Run's context (logr.NewContext), or else
-	// slog.Default().
+	// Logger receives errors if OnError is nil, and the start and the end of the work at level 1. If it is the zero
+	// Logger, which logr.Discard() returns too, the controller uses the logger of Run's context (logr.NewContext), or
+	// else slog.Default().
 	Logger logr.Logger
 }
 

@@ -111,8 +111,8 @@ func (c *Controller[K]) checkSource(where string, src Source[K]) error {
 	return nil
 }
 
-// checkLookup returns an error if Shards by uid cannot tell the ranges of the keys that the sources from name, because
-// none of lookups can look up objects.
+// checkLookup returns an error if Shards by uid cannot tell the ranges of the keys that the sources in from name,
+// because none of lookups can look up objects.
 func (c *Controller[K]) checkLookup(where string, from, lookups []Source[K]) error {
 	if c.sharding == nil || c.sharding.By() != meta.ShardByUID {
 		return nil

@@ -50,7 +50,7 @@ type sharding[K comparable] struct {
 	elsewhere atomic.Int64 // Status.Elsewhere
 	following sync.WaitGroup
 
-	mu   sync.Mutex // guards the rest
+	mu   sync.Mutex // guards the fields below
 	gone map[K]lost // keys whose objects have been deleted, and that have not been reconciled since
 	lost uint64     // how many such deletions there have been
 }
@@ -99,7 +99,7 @@ func (c *Controller[K]) primaries() []primary[K] {
 	return now.sources
 }
 
-// lookups are the sources that can look up objects, when sourceSet.feedings was of.
+// lookups are the sources that can look up objects. They were found when sourceSet.feedings had the value of.
 type lookups[K comparable] struct {
 	of      int
 	sources []primary[K]
@@ -147,8 +147,9 @@ func (g shardGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, 
 	return nil, nil, false
 }
 
-// deleted notes the range of a key whose object has left the cache, until the deletion has been reconciled. The range
-// may still be another replica's, and a range by uid could not be determined later.
+// deleted notes the range of a key whose object has left the cache, until the deletion has been reconciled. This
+// replica may begin to work on the range only later, when the uid of the object, and with it a range by uid, would be
+// unknown.
 func (s *sharding[K]) deleted(k K, obj meta.Object) {
 	n := s.By().Range(meta.Identity{Namespace: obj.GetNamespace(), UID: uidIn(obj)})
 	if wanted, _ := s.follower.Wanted(); !wanted.Has(n) {

@@ -16,7 +16,7 @@ type sink[K comparable] struct {
 	add, low func(K)
 	with     func(K, workqueue.AddOptions)
 	synced   func()
-	// partly says that the source has named the keys of some namespaces and lacks others; its method waits says which
+	// partly says that the source has named the keys of some namespaces and lacks others; the function waits says which
 	// keys wait. arrived says that a missing namespace has arrived, or is no longer wanted. partly is nil if keys wait
 	// for all of the source.
 	partly, arrived func()

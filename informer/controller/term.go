@@ -88,7 +88,7 @@ func (c *Controller[K]) startTerm(
 		}
 		c.set.mu.Unlock()
 		e.over()
-		c.log.GivenUp(reconciling) // the next term begins anew
+		c.log.GivenUp(reconciling) // the next term begins without these failures
 		if ctx.Err() == nil {
 			c.setState(Standby)
 		}

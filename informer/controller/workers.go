@@ -16,7 +16,7 @@ type shift[K comparable] struct {
 	// if the sources run all the time.
 	prepare func(leading context.Context) (finish func(), ok bool)
 
-	mu       sync.Mutex // guards the rest
+	mu       sync.Mutex // guards the fields below
 	over     bool       // the run ends, and workers must not start any more
 	working  bool
 	finished sync.WaitGroup // counts the call of work; work adds to it with mu held, and not when over

@@ -24,14 +24,14 @@ type caches struct {
 	own    Options
 	client *client.Client
 	json   bool // rest.Config asks for JSON, not protobuf
-	// projections has the kinds of which the typed objects are only partly decoded.
+	// projections has the kinds whose typed objects are only partly decoded.
 	projections map[schema.GroupVersionKind]*projection
 
 	begun chan struct{} // closed by Start
 	ended chan struct{} // closed when Start ends
 	added chan struct{} // holds a token when an entry has been added
 
-	mu      sync.RWMutex // guards the rest, and entry.running
+	mu      sync.RWMutex // guards the fields below, and entry.running
 	started bool
 	entries map[kind]*entry
 }
@@ -168,7 +168,8 @@ func (c *caches) GetInformerForKind(ctx context.Context, gvk schema.GroupVersion
 	if err != nil {
 		return nil, err
 	}
-	return c.informerOf(ctx, kind{formOf(obj), gvk}, obj, opts) // gvk and not the kind of obj, because a Go type may have several kinds
+	// The argument has gvk and not the kind of obj, because a Go type may have several kinds.
+	return c.informerOf(ctx, kind{formOf(obj), gvk}, obj, opts)
 }
 
 func (c *caches) informerOf(ctx context.Context, k kind, obj runtime.Object, opts []cache.InformerGetOption) (cache.Informer, error) {

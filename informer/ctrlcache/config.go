@@ -18,13 +18,14 @@ import (
 
 // Config returns a configuration of package client that reaches the same server as cfg, with the same authorities,
 // identity, proxy and wrapper: a program that has a manager gets a client of this module with it. [RESTConfig] is the
-// way back.
+// reverse.
 //
 //   - The client reads certificates and token files again when they change, as client-go does.
 //   - With ExecProvider, AuthProvider, Transport or NextProtos, requests go through client-go's transport, because only
-//     that knows them.
-//   - QPS and Burst become a Limiter if QPS is positive, and RateLimiter delays requests as it is. Neither delays
-//     watches. If all of them are zero, nothing limits the rate, where client-go has a limit of 5 a second.
+//     client-go supports them.
+//   - If QPS is positive, QPS and Burst become a Limiter. RateLimiter delays requests as it does in client-go. Neither
+//     delays watches. If all three are zero, nothing limits the rate, whereas client-go limits it to 5 requests a
+//     second.
 //   - A ContentType or AcceptContentTypes with protobuf becomes Protobuf. Types of custom resources and all writes stay
 //     JSON.
 //   - WarningHandler and WarningHandlerWithContext become Hooks.Warning.
@@ -66,7 +67,7 @@ func Config(cfg *rest.Config) (client.Config, error) {
 	return made, nil
 }
 
-// identify sets what client-go's transport would do.
+// identify copies the settings that client-go's transport would apply.
 func identify(made *client.Config, cfg *rest.Config) {
 	made.BearerToken, made.BearerTokenFile = client.Secret(cfg.BearerToken), cfg.BearerTokenFile
 	made.Username, made.Password = cfg.Username, client.Secret(cfg.Password)

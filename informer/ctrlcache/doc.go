@@ -39,9 +39,9 @@
 //   - The namespaces of an informer share one resync period. If their configurations name several, it is the shortest.
 //   - cache.Options.NewInformer replaces the engine, so with it New returns controller-runtime's own cache.
 //
-// Handlers get a tombstone, cache.DeletedFinalStateUnknown, where client-go would give one: the deletion was not seen
-// on a watch. Objects are shared by all handlers and by readers that ask for no copy; Options.CheckMutations finds code
-// that changes them.
+// Handlers get a tombstone, cache.DeletedFinalStateUnknown, in the case in which client-go passes one: no watch has
+// reported the deletion. Objects are shared by all handlers and by readers that ask for no copy; Options.CheckMutations
+// finds code that changes them.
 //
 // # Projections
 //

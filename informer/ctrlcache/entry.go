@@ -108,7 +108,7 @@ func onlyNamespace(c cache.Config, namespaced bool) string {
 func (c *caches) newPart(e *entry, src informer.Source[object], o informer.Options, names []string) *part {
 	h := &hooks{onError: c.opts.DefaultWatchErrorHandler}
 	o.KeepManagedFields = !c.own.StripManagedFields && (e.projection == nil || e.projection.managedFields)
-	o.AllowEarlyReads = true // like client-go's stores
+	o.AllowEarlyReads = true // as client-go's stores do
 	o.CheckMutations, o.Compact = c.own.CheckMutations, c.own.Compact
 	o.Name = e.nameOf(names)
 	strips := !slices.ContainsFunc(names, func(ns string) bool { return !isStrip(e.configs[ns].Transform) })
@@ -219,7 +219,7 @@ func (e *entry) run(ctx context.Context) {
 	}
 }
 
-// wait waits until the cache is complete. Its error says which part is missing.
+// wait waits until the cache is complete. Its error says why the cache is not complete.
 func (e *entry) wait(ctx context.Context, ended <-chan struct{}) error {
 	for _, p := range e.parts {
 		select {

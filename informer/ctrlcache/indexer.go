@@ -17,7 +17,7 @@ import (
 type indexer[T meta.Object] struct {
 	reader cache.Reader[T]
 
-	mu      sync.RWMutex // guards the rest
+	mu      sync.RWMutex // guards the fields below
 	funcs   toolscache.Indexers
 	indexes map[string]*cache.Index[string, T]
 }

@@ -21,7 +21,7 @@ import (
 // For settings that controller-runtime has no option for, use the method New of [Options].
 func New(cfg *rest.Config, opts cache.Options) (cache.Cache, error) { return Options{}.New(cfg, opts) }
 
-// Options extend the options of controller-runtime's cache. The zero value is that of the function [New].
+// Options extend the options of controller-runtime's cache. The function [New] uses the zero value.
 type Options struct {
 	// StripManagedFields leaves metadata.managedFields out of all objects. It costs less than the transform
 	// cache.TransformStripManagedFields, which has the same effect. If that is the only transform of a kind, it is not
@@ -46,19 +46,23 @@ type Options struct {
 	// The objects have the Go type of the scheme, and handlers, transforms, field indexes and readers see them without
 	// the other members. Unstructured objects and metadata stay whole.
 	//
-	// New returns an error that names the kind and the path for: a path that does not exist, with the members that do;
-	// a path that is empty, is given twice, or includes another one; a path into a type that decodes JSON by itself,
-	// such as metav1.Time, which can only be taken whole; a path into metadata, kind or apiVersion, except
-	// metadata.managedFields; a kind that the scheme does not have;
-	// unstructured objects and metadata as a key; and a kind without paths.
+	// New returns an error that names the kind and the path for:
+	//
+	//   - a path that does not exist, with the members that do;
+	//   - a path that is empty, is given twice, or includes another one;
+	//   - a path into a type that decodes JSON by itself, such as metav1.Time, which can only be taken whole;
+	//   - a path into metadata, kind or apiVersion, except metadata.managedFields;
+	//   - a kind that the scheme does not have;
+	//   - unstructured objects and metadata as a key;
+	//   - a kind without paths.
 	Fields map[client.Object][]string
 	// Compact makes the cache keep all its objects compressed: compact.New of package informer/compact. A whole object
 	// then takes a small part of the memory, and each read decodes it. Get and List pass these objects on, without a
-	// further copy, even if UnsafeDisableDeepCopy is set: nobody else has them. Handlers share their objects as usual.
-	// List by labels decodes all objects of the namespace; use a field index, with which it decodes only those that it
-	// returns. The objects of a kind in Fields are compressed with all their members; Fields is enough for such a kind.
-	// With a transform, a cache compresses the JSON of the object that the transform returns. Nil keeps objects as they
-	// are.
+	// further copy, even if UnsafeDisableDeepCopy is set: no other code has them. Handlers share their objects as
+	// usual. List by labels decodes all objects of the namespace; use a field index, with which it decodes only those
+	// that it returns. The objects of a kind in Fields are compressed with all their members; Fields is enough for such
+	// a kind. With a transform, a cache compresses the JSON of the object that the transform returns. Nil keeps objects
+	// as they are.
 	Compact informer.Compact
 	// CheckMutations finds handlers and readers that change objects of the cache; see informer.Options. It checks one
 	// object in every CheckMutations; 0 checks none. OnError receives the findings.
@@ -70,7 +74,7 @@ type Options struct {
 	OnError func(gvk schema.GroupVersionKind, err error)
 }
 
-// New is the function [New] with options. Its value is a cache.NewCacheFunc too:
+// New is the function [New] with options. The method value is a cache.NewCacheFunc too:
 //
 //	manager.Options{NewCache: ctrlcache.Options{StripManagedFields: true}.New}
 func (o Options) New(cfg *rest.Config, opts cache.Options) (cache.Cache, error) {

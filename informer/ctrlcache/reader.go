@@ -42,7 +42,7 @@ func (c *caches) Get(ctx context.Context, key crclient.ObjectKey, out object, op
 	var o crclient.GetOptions
 	o.ApplyOptions(opts)
 	shared := e.isShared(key.Namespace) || o.UnsafeDisableDeepCopy != nil && *o.UnsafeDisableDeepCopy
-	if !shared && c.own.Compact == nil { // a compact cache has no object that it returns twice
+	if !shared && c.own.Compact == nil { // a compact cache returns a new object for each read
 		obj = obj.DeepCopyObject().(object)
 	}
 	from, to := reflect.ValueOf(obj), reflect.ValueOf(out)
@@ -56,7 +56,7 @@ func (c *caches) Get(ctx context.Context, key crclient.ObjectKey, out object, op
 	return nil
 }
 
-// List reads objects from the cache, in no order, and copies them, unless an option says otherwise.
+// List reads objects from the cache, in no particular order, and copies them, unless an option says otherwise.
 func (c *caches) List(ctx context.Context, out crclient.ObjectList, opts ...crclient.ListOption) error {
 	var o crclient.ListOptions
 	o.ApplyOptions(opts)
@@ -119,7 +119,7 @@ func limited64(limit int64) int {
 	return int(limit)
 }
 
-// labelSet is a labels.Labels that reads the map of an object, if it can, without a copy.
+// labelSet is a labels.Labels that reads the map that GetLabels has returned, without another copy.
 type labelSet map[string]string
 
 func (s labelSet) Has(label string) bool              { _, ok := s[label]; return ok }
@@ -128,7 +128,8 @@ func (s labelSet) Lookup(label string) (string, bool) { v, ok := s[label]; retur
 
 func labelsOf(obj object) labelSet { return obj.GetLabels() }
 
-// handed returns an object in the form in which List passes it to its caller. fresh says that nobody else has it.
+// handed returns an object in the form in which List passes it to its caller. fresh says that no other code has the
+// object.
 func (e *entry) handed(obj object, o *crclient.ListOptions, fresh bool) runtime.Object {
 	if o.UnsafeDisableDeepCopy != nil && *o.UnsafeDisableDeepCopy || e.isShared(obj.GetNamespace()) {
 		return obj
@@ -141,7 +142,8 @@ func (e *entry) handed(obj object, o *crclient.ListOptions, fresh bool) runtime.
 	return handed
 }
 
-// selected returns the objects of the namespace and with the fields that the options ask for, and their maximum number.
+// selected returns the objects of the namespace and with the fields that the options ask for, and for how many objects
+// List should make room.
 func (p *part) selected(o *crclient.ListOptions) (iter.Seq[object], int, error) {
 	r := p.Reader()
 	switch {

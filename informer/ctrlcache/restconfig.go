@@ -12,10 +12,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// RESTConfig returns a configuration of client-go that reaches the same server as cfg: over the same connections,
-// proxy and wrapper, and with the same authorities, identity and user agent. It sets no limit on the rate of requests,
-// as [client.Config] has none by default. Set QPS and Burst of the result for those of client-go. [Config] is the way
-// back.
+// RESTConfig returns a configuration of client-go that reaches the same server as cfg: over the same connections, proxy
+// and wrapper, and with the same authorities, identity and user agent. It sets no limit on the rate of requests, as
+// [client.Config] has none by default. To limit the rate, set QPS and Burst of the result. [Config] is the reverse.
 //
 // RESTConfig returns an error that names every field of cfg that client-go cannot honor: Credentials, Limiter, Retry,
 // StallTimeout, MaxObject, Protobuf, Hooks and Logger must be zero.

@@ -69,7 +69,7 @@ func newSettings(cfg *rest.Config, opts cache.Options) (*settings, error) {
 	return s, nil
 }
 
-// defaults is the configuration for everything without another one.
+// defaults is the configuration of namespaces and kinds that have no other one.
 func (s *settings) defaults() cache.Config {
 	return cache.Config{
 		LabelSelector: s.opts.DefaultLabelSelector, FieldSelector: s.opts.DefaultFieldSelector, Transform: s.opts.DefaultTransform,

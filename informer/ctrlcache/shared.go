@@ -18,14 +18,14 @@ import (
 type shared[T meta.Object] struct {
 	*informer.Informer[T]
 	indexer *indexer[T]
-	hooks   *hooks                      // the functions that the user may still set; nil if the informer already existed
+	hooks   *hooks                      // the functions that the user may still set; nil if the informer existed before
 	period  time.Duration               // of the resync of a handler that names none
 	synced  chan struct{}               // closed when the cache is complete for the first time
 	stopped chan struct{}               // closed when Run has returned
 	log     atomic.Pointer[logr.Logger] // of Run
 
-	// mu guards the rest. A task is added to tasks only while running is set. Run unsets running before it waits for
-	// them.
+	// mu guards the fields below. A task is added to tasks only while running is set. Run unsets running before it
+	// waits for the tasks.
 	mu      sync.Mutex
 	started bool
 	running bool
@@ -132,8 +132,7 @@ func (s *shared[T]) Run(stop <-chan struct{}) {
 	s.RunWithContext(ctx)
 }
 
-// RunWithContext runs until ctx ends. It returns earlier if the informer cannot run; that error is then reported like
-// the other errors of the informer.
+// RunWithContext runs until ctx ends. It returns earlier if the informer cannot run, and then logs the error.
 func (s *shared[T]) RunWithContext(ctx context.Context) {
 	if err := s.run(ctx); err != nil {
 		loggerIn(ctx).Error(err, "the informer cannot run", "informer", s.Informer.String())

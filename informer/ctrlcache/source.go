@@ -82,7 +82,7 @@ func (s *source) WatchEach(
 	return s.Source.WatchEach(ctx, o, reuse, func(e client.Event[object]) error {
 		if e.Err == nil && !e.Reused && e.Type != client.Bookmark && e.Object != nil {
 			if e.Object, e.Err = transformed(c.Transform, e.Identity, s.bare(e.Object)); e.Err == nil && e.Type == client.Deleted {
-				// Without the text, of which no wrapper could be made.
+				// The new event has no packed text, because unpacking it would not return a *deleted.
 				e = client.Event[object]{Type: e.Type, Identity: e.Identity, Object: &deleted{e.Object}}
 			}
 		}

@@ -57,7 +57,7 @@ type namespaceModel struct {
 	Err       string     `json:"error,omitempty"`
 }
 
-// search is a part of the objects of a cache, by key.
+// search has the objects of a cache that a search has found, in the order of their keys.
 type search struct {
 	Query string  `json:"query"`
 	After string  `json:"after,omitempty"` // the key after which the search begins
@@ -108,7 +108,7 @@ func (p *Page) cacheView(id, query, after string) (view, error) {
 	return v, nil
 }
 
-// namespaces adds the namespaces of a status: those without a list first, then by name.
+// namespaces adds the namespaces of a status: those with an error or without a complete list first, then by name.
 func (v *cacheView) namespaces(s informer.Status) {
 	names := slices.SortedFunc(maps.Keys(s.Namespaces), func(a, b string) int {
 		bad := func(n string) int {
@@ -145,7 +145,7 @@ func find(r informer.RunInfo, query, after string) *search {
 	}
 	query = strings.ToLower(strings.TrimSpace(query))
 	byKey := func(a, b found) int { return a.key.Compare(b.key) }
-	later := 0        // matches after from
+	later := 0        // how many matches come after from
 	var last meta.Key // if cut is set, there are enough objects up to this key
 	cut := false
 	for id := range r.Objects() {

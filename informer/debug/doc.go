@@ -4,7 +4,7 @@
 //	page, err := debug.Handler(debug.Options{Clients: []*client.Client{c}})
 //	if err != nil { ... }
 //	mux.Handle("/debug/bowline/", page)
-//	ctx = page.Context(ctx) // what runs with it is shown
+//	ctx = page.Context(ctx) // the page shows what runs with it
 //	return group.Run(ctx)
 //
 // A [Page] is an http.Handler. It may be mounted at any path, with http.StripPrefix or without: its links are relative,
@@ -20,7 +20,7 @@
 //     over the objects by namespace and name, and each object as JSON;
 //   - ?controller=ID: the keys that fail, with their last error; keys in progress, and since when; ready keys in their
 //     order; delayed keys, and until when; whether the controller is paused; the groups of Controller.GroupBy, those
-//     with most keys ready first;
+//     with the most ready keys first;
 //   - ?shards=ID: the ranges of this replica and since when, how many ranges it should have by the weights, which
 //     ranges it waits for, which caches and controllers are not ready, its last loss of all ranges and why, and the
 //     other replicas with their weights and ranges;
@@ -44,8 +44,8 @@
 //
 // The page tells browsers to run only its own script, to show it in no frame, and to keep no copy. It refuses requests
 // from other sites, except links, by Sec-Fetch-Site. Over the loopback interface it answers only for the host localhost
-// and for IP addresses, so that no other site can read it by making its own name point there (DNS rebinding). A proxy
-// on the same machine that passes on the outer host needs [Options].Hosts, which should also be set for a page that has
+// and for IP addresses, so that no other site can read it by making its own name point there (DNS rebinding). If a
+// proxy on the same machine passes on the outer host, set [Options].Hosts. Set it too for a page that browsers reach by
 // a name.
 //
 // # Cost
@@ -55,10 +55,10 @@
 // ms for 100,000 on a busy machine. The page of a controller copies the keys of its queue. That blocks the queue, for
 // 0.1 s with a million keys.
 //
-// Each event costs the program at most about a microsecond, and the latest 500 events of each kind take memory. Streams
-// of events are bounded in number, and buffer no events: a client that reads too slowly is told how many it has missed,
-// and a client that reads nothing for 10 s is disconnected. A stream ends with the context of its request.
-// http.Server.Shutdown does not end those contexts, so a program that shuts down gracefully sets
+// Each event costs the program at most about a microsecond, and the page keeps the latest 500 events of each kind in
+// memory. Streams of events are bounded in number, and buffer no events: a client that reads too slowly is told how
+// many it has missed, and a client that reads nothing for 10 s is disconnected. A stream ends with the context of its
+// request. http.Server.Shutdown does not end those contexts, so a program that shuts down gracefully sets
 // http.Server.BaseContext, or calls Close.
 //
 // The page works without JavaScript. With it, the page stays current, "/" goes to the search, and "p" pauses.

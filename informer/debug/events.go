@@ -45,7 +45,7 @@ type event struct {
 type events struct {
 	size int
 
-	mu    sync.Mutex // guards the rest
+	mu    sync.Mutex // guards the fields below
 	last  uint64     // the sequence number of the latest event
 	rings map[kind]*ring
 	more  chan struct{} // closed at the next event; nil while no stream waits
@@ -53,7 +53,7 @@ type events struct {
 
 // ring has the latest events of one kind.
 type ring struct {
-	kept  []event // the oldest at next, once it is full
+	kept  []event // once it is full, the oldest is at next
 	next  int
 	total int    // how many there have been
 	lost  uint64 // the sequence number of the latest event that is no longer kept
@@ -132,7 +132,7 @@ type cursor struct {
 	e     *events
 	kinds []kind
 	after uint64
-	read  map[kind]int // how many events of each kind are before after
+	read  map[kind]int // how many events of each kind the cursor has passed
 }
 
 // from returns a cursor after the event with a sequence number, or after the latest event before it. later reports

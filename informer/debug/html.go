@@ -105,7 +105,7 @@ const (
 	quiet tone = "quiet"
 )
 
-// tones has the tones of states; that of others is busy.
+// tones has the tones of states; the tone of any other state is busy.
 var tones = map[string]tone{
 	"running": good, "sharing": good, "live": good, "joining": bad, "silent": bad, "ended": quiet, "stopped": quiet, "idle": quiet,
 }
@@ -154,7 +154,7 @@ func table[R any](m *markup, caption string, rows []R, columns ...column[R]) {
 // mostRows bounds the rows of a table, in a view that has not cut them itself.
 const mostRows = 300
 
-// heading is what stands above the table of a section.
+// heading describes the heading of a section, and the rows of its table.
 type heading struct {
 	id, text constant
 	caption  string

@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 )
 
-// The pages of single things in HTML.
+// The pages of a cache, of an object, of a controller and of events in HTML.
 
 func (v cacheView) title() string { return v.ID }
 

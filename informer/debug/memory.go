@@ -15,14 +15,14 @@ const (
 	sampled    = 200              // objects of a sample
 	sampleAge  = 10 * time.Second // how long an estimate is shown
 	sampleWork = 200_000          // values that one sample looks at, at most
-	// rowSize is what a store needs for each object beside the object: its entry, its place in the table, and in one
-	// index.
+	// rowSize is how many bytes a store needs for each object besides the object itself: for its entry, its place in
+	// the table, and its place in one index.
 	rowSize = 128
 )
 
 // meters keeps the latest estimate of each cache.
 type meters struct {
-	mu    sync.Mutex // guards the rest; not held while a cache is read
+	mu    sync.Mutex // guards known; not held while a cache is read
 	known map[string]estimate
 }
 

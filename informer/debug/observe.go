@@ -15,26 +15,27 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// registry has the things of one sort that run, or have run, in the order in which they began. A thing that runs again
-// takes its former place. I describes a running thing, and S is its last status.
+// registry has the informers, the controllers, the elections or the groups of replicas that run, or have run, in the
+// order in which they began. One that runs again takes its former place. I describes it while it runs, and S is its
+// status.
 type registry[I, S any] struct {
-	mu  sync.Mutex // guards the rest
+	mu  sync.Mutex // guards all
 	all []*entry[I, S]
 }
 
-// entry is one thing. Its id is in addresses: the name, with a number if it is not the first of that name. registry.mu
-// guards all fields but id and name.
+// entry is one informer, controller, election or group of replicas. Addresses of the page contain its id: the name,
+// with a number if it is not the first of that name. registry.mu guards all fields but id and name.
 type entry[I, S any] struct {
 	id, name string
 	nth      int
-	info     I // zero when the thing has ended, so that its cache or queue can be collected
+	info     I // zero when it has ended, so that its cache or queue can be collected
 	running  bool
 	began    time.Time
 	ended    time.Time
-	last     S // when it ended
+	last     S // its status when it ended
 }
 
-// mostEnded is how many ended things are kept.
+// mostEnded is how many ended entries are kept.
 const mostEnded = 50
 
 func (r *registry[I, S]) begin(name string, info I) *entry[I, S] {
@@ -138,7 +139,7 @@ func parseLabel(label string) (name, resource string) {
 
 // lists are the latest lists of each label.
 type lists struct {
-	mu  sync.Mutex             // guards the rest
+	mu  sync.Mutex             // guards all
 	all map[string][]listModel // by labelOf
 }
 

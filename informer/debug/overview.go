@@ -88,7 +88,7 @@ type cacheRow struct {
 	Remaining   int            `json:"remaining,omitempty"`
 	Err         string         `json:"error,omitempty"`
 	ErrAt       *time.Time     `json:"errorAt,omitempty"`
-	shaky       bool           // it watches, but failed to a moment ago
+	shaky       bool           // it watches, but its last error is recent
 }
 
 type controllerRow struct {

@@ -20,7 +20,7 @@ type controllerView struct {
 	Query string  `json:"query,omitempty"`
 	Lists []queue `json:"queue"`
 	Fight []fight `json:"fighting,omitempty"`
-	// Groups share the workers, with Controller.GroupBy: those with most keys ready first.
+	// Groups are the groups of Controller.GroupBy, which share the workers: those with the most ready keys first.
 	Groups     []groupRow `json:"groups,omitempty"`
 	MoreGroups int        `json:"moreGroups,omitempty"`
 }

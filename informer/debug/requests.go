@@ -16,7 +16,7 @@ import (
 
 // requests tracks the calls of clients that wait for an answer, and counts those that have ended.
 type requests struct {
-	mu      sync.Mutex // guards the rest, and the fields of each call
+	mu      sync.Mutex // guards the fields below, and those of each call
 	flying  map[*call]bool
 	sent    int // HTTP exchanges
 	failed  int // those without an answer, or with a code of 400 or more
@@ -137,7 +137,7 @@ func (p *Page) requestsModel(now time.Time) requestsModel {
 	m := p.requests.model(now)
 	retries, _ := p.events.since(0, []kind{ofRetry}, mostRetries)
 	slices.Reverse(retries)
-	m.Retries = append([]event{}, retries...) // JSON has no null for an empty list
+	m.Retries = append([]event{}, retries...) // so that the JSON has [] and not null
 	return m
 }
 

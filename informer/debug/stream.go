@@ -112,7 +112,8 @@ func (s *stream) note(missed int) {
 }
 
 func (s *stream) flush() bool {
-	_ = s.c.SetWriteDeadline(time.Now().Add(streamWrite)) // a ResponseWriter without deadlines has its own time limit, or none
+	// A ResponseWriter without deadlines has its own time limit, or none.
+	_ = s.c.SetWriteDeadline(time.Now().Add(streamWrite))
 	_, err := s.w.Write(s.buffer.Bytes())
 	s.buffer.Reset()
 	return err == nil && s.c.Flush() == nil

@@ -11,13 +11,13 @@ import (
 	"github.com/bowline-go/bowline/informer"
 )
 
-// informers has the metrics of informers. Most are read from their Status at each collection.
+// informers has the metrics of informers. Most values are read from their Status at each collection.
 type informers struct {
 	group
 	lists    *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	next    int
 	running map[int]informer.RunInfo
 	// ended has the counts of ended runs, because a counter must not decrease.

@@ -37,7 +37,7 @@ func (l *leaders) hooks() leader.Hooks {
 	return leader.Hooks{
 		Leader: func(_ context.Context, i leader.LeaderInfo) {
 			for _, v := range []*prometheus.CounterVec{l.slowpath, l.lost} {
-				v.WithLabelValues(i.Lease.Name) // so that a rate over the first one is not empty
+				v.WithLabelValues(i.Lease.Name) // so that a rate over the first increment is not empty
 			}
 			leads := 0.0
 			if i.Self {

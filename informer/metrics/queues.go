@@ -18,7 +18,7 @@ type queues struct {
 	adds, retries *prometheus.CounterVec
 	wait, work    *prometheus.HistogramVec
 
-	mu sync.Mutex // guards the rest
+	mu sync.Mutex // guards priorities
 	// priorities are the priorities that keys of a controller have had. While no such key is ready, their series are 0
 	// instead of missing.
 	priorities map[string]map[int]bool

@@ -4,7 +4,7 @@ import "sync"
 
 // runs are the runs in progress. The zero value is ready for use.
 type runs[R any] struct {
-	mu   sync.Mutex // guards the rest
+	mu   sync.Mutex // guards the fields below
 	next int
 	all  map[int]R
 }

@@ -47,7 +47,7 @@ func (g *groups) hooks() shards.Hooks {
 	return shards.Hooks{
 		Run: func(_ context.Context, r shards.RunInfo) func() {
 			for _, v := range []*prometheus.CounterVec{g.gained, g.gaveUp, g.lost} {
-				v.WithLabelValues(r.Group.Name) // so that a rate over the first one is not empty
+				v.WithLabelValues(r.Group.Name) // so that a rate over the first increment is not empty
 			}
 			return g.running.add(r)
 		},

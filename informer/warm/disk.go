@@ -95,9 +95,9 @@ func replace(d disk, name string, write func(io.Writer) error) (err error) {
 }
 
 const (
-	// unfinished is how the names of files end that are being written.
+	// unfinished is the end of the name of a file that is being written.
 	unfinished = ".new"
-	// abandoned is how old such a file must be to be that of a process that has crashed.
+	// abandoned is the age from which such a file counts as left by a process that has crashed.
 	abandoned = time.Hour
 )
 
@@ -114,7 +114,8 @@ func (f *file) sweep() {
 	}
 }
 
-// private returns an error if others may change the files of a folder: an informer would take their objects.
+// private returns an error if others may change the files of a folder, because an informer would use the objects in
+// them.
 func private(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {

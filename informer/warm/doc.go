@@ -25,20 +25,21 @@
 //   - another user owns the file or its folder, or others may write there;
 //   - it is of another cluster, resource, namespace, selector, Go type or Options.Revision, or has managedFields and
 //     the informer does not keep them, or the other way round;
-//   - it is encrypted and Options.Open is nil, or it is not and Options.Open is set, or Open returns an error.
+//   - it is encrypted and Options.Open is nil, or it is not encrypted and Options.Open is set, or Open returns an
+//     error.
 //
 // The informer reads the file, and lists nevertheless, if
 //
 //   - the server no longer has the history since the file's version (410);
 //   - the server has an older version than the file, as after its etcd was restored from a backup. All objects are then
-//     decoded, because the server uses versions again;
+//     decoded, because the server reuses versions;
 //   - the watch does not reach the server's version within some seconds;
 //   - versions have no order.
 //
-// Not detected: a server that was restored from a backup while the program was away and has passed the file's version
-// since then. The same holds for an informer that runs again within a process.
+// The informer does not detect that a server was restored from a backup while the program was away, if the server has
+// passed the file's version since then. The same holds for an informer that runs again within a process.
 //
-// # What bounds its use
+// # Limits
 //
 // A watch resumes only while the API server has the history since the file's version, and how long that is depends on
 // the server: on how many changes the resource has, on the server's flags, and on when the server last started. After
@@ -46,9 +47,10 @@
 //
 // # Clusters
 //
-// A file names its cluster by the uid of the namespace kube-system, which the client reads, and by the authorities
-// that vouch for the server. The URL of the server does not matter. A program that may not read that namespace sets
-// Options.Cluster. A file that was written by a client that does not verify its server is not used by one that does.
+// A file names its cluster by the uid of the namespace kube-system, which the client reads, and by the authorities that
+// vouch for the server. The URL of the server does not matter. A program that may not read that namespace sets
+// Options.Cluster. If the client of an informer verifies its server, the informer does not use a file from a client
+// that did not.
 //
 // # Types
 //
@@ -62,9 +64,10 @@
 //
 // # Secrets
 //
-// Files have mode 0600, and their folder 0700. Run returns an error for an informer of Secrets, or of a resource in
-// Options.Sensitive, unless Options.Seal encrypts the files or Options.PlainSecrets allows plain ones. Encryption covers
-// the objects, and not the header of a file: cluster, resource, namespace, selectors, type and version.
+// Files have mode 0600, and a folder that the package creates has 0700. Run returns an error for an informer of
+// Secrets, or of a resource in Options.Sensitive, unless Options.Seal encrypts the files or Options.PlainSecrets allows
+// plain ones. Encryption covers the objects but not the header of a file: cluster, resource, namespace, selectors, type
+// and version.
 //
 // # Cost
 //

@@ -34,7 +34,7 @@ type examination struct {
 	seen   map[reflect.Type]bool
 }
 
-// of examines a type. at is where it stands.
+// of examines a type. at is its path, for errors.
 func (e *examination) of(t reflect.Type, at string) error {
 	if e.seen[t] {
 		return nil
@@ -66,7 +66,7 @@ func (e *examination) of(t reflect.Type, at string) error {
 			f := t.Field(i)
 			name := at + "." + f.Name
 			switch tag, _ := f.Tag.Lookup("json"); {
-			case f.Anonymous && tag != "-": // an embedded struct gives its fields, exported or not
+			case f.Anonymous && tag != "-": // JSON has the fields of an embedded struct, exported or not
 			case tag == "-" || !f.IsExported():
 				if e.shaped {
 					return fmt.Errorf("%s is not in the JSON, and a function of the program may set it", name)

@@ -138,7 +138,7 @@ func (w *writer) flush() error {
 	return nil
 }
 
-// end writes the rest.
+// end writes the record of the end, and the last part.
 func (w *writer) end() error {
 	w.part = binary.AppendUvarint(append(w.part, recordEnd), w.count)
 	if err := w.flush(); err != nil {
@@ -195,7 +195,7 @@ var (
 	errMore    = errors.New("it is damaged: something follows its end")
 )
 
-// newReader reads the header of a file of a size.
+// newReader reads the header of a file. size is the size of the file.
 func newReader(from io.Reader, size int64) (*reader, error) {
 	r := &reader{r: bufio.NewReaderSize(from, 64<<10), left: size, close: func() {}}
 	line := make([]byte, len(magic))
@@ -299,12 +299,12 @@ type decoding struct {
 	parts *codec.Parts
 	add   func(informer.Entry)
 
-	mu    sync.Mutex // guards the rest, and is held while add is called
+	mu    sync.Mutex // guards the fields below; held while add is called
 	err   error
 	count uint64 // of records
 	ended bool   // the end was found
-	last  uint64 // the number of the frame that has it
-	want  uint64 // how many records it says there are
+	last  uint64 // the number of the frame that has the end
+	want  uint64 // how many records there are, as the end says
 }
 
 func (d *decoding) failed() bool {

@@ -31,8 +31,8 @@ type Files struct {
 // New returns the files of a folder. It does no I/O. The Run of an informer that uses them reports invalid options.
 func New(o Options) *Files { return &Files{o: o, disk: system{}, used: make(map[string]bool)} }
 
-// Permissions returns what the files need of the server: to read the namespace kube-system, whose uid names the cluster,
-// without Options.Cluster.
+// Permissions returns what the files ask of the server. Without Options.Cluster, that is to read the namespace
+// kube-system, whose uid names the cluster.
 func (f *Files) Permissions() []client.Access {
 	if f.o.Cluster != "" {
 		return nil
@@ -89,7 +89,7 @@ type file struct {
 	name  string
 	want  header // what the header of a usable file has, the cluster aside
 
-	mu       sync.Mutex // guards the rest
+	mu       sync.Mutex // guards identity
 	identity identity
 }
 
@@ -179,9 +179,9 @@ func (f *file) save(ctx context.Context, content func() (informer.Content, bool)
 	if !ok || c.Version == last {
 		return last
 	}
-	// The cluster is read after the content: if another server has answered since the last time, it is the one that the
-	// next start would meet. After the end of ctx, a known cluster counts. One that is not known yet, because the program
-	// ends soon after its start, is asked for nevertheless.
+	// save asks for the cluster after it has read the content: if another server answers by now, the next start would
+	// meet that server. After the end of ctx, save uses a known cluster. It still asks for a cluster that is not known
+	// yet, which happens if the program ends soon after its start.
 	ask := ctx
 	if f.is() == (identity{}) {
 		var cancel context.CancelFunc
@@ -237,7 +237,7 @@ type header struct {
 	Nonce         string    `json:"nonce"` // makes each file's header unique, and so its parts belong to it alone
 }
 
-// differs says what else a file is, or nothing if it is what want says, the cluster aside.
+// differs says how a file differs from want, the cluster aside; it is empty if the file does not differ.
 func (h header) differs(want header) string {
 	for _, f := range []struct {
 		name      string

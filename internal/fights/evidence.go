@@ -31,8 +31,8 @@ type owner struct {
 	set     *fieldset.Set
 }
 
-// evidenceOf reads an object. An entry of managedFields that cannot be read is left out. It returns false if object is
-// not an object, or is larger than maxEvidence.
+// evidenceOf reads an object. An entry of managedFields that cannot be read is left out. It returns false if the text
+// is not a JSON object, or is larger than maxEvidence.
 func evidenceOf(object []byte) (evidence, bool) {
 	var head struct {
 		Kind     string `json:"kind"`

@@ -258,7 +258,7 @@ func (s *suspect) isOver(now time.Time) bool {
 	return s.gone || now.Sub(at) >= quietPeriod
 }
 
-// Over drops the suspects of which isOver is true, and returns the fights among them.
+// Over drops the suspects for which isOver returns true, and returns the fights among them.
 func (w *Watcher) Over() (fights []Fight) {
 	if w.busy.Load() == 0 {
 		return nil

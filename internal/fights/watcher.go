@@ -35,9 +35,10 @@ const (
 	maxWrites = 16
 )
 
-// Watcher is what one run of a controller knows about the objects that its reconciles write to. Make one with [New].
-// It is safe for use by several goroutines at once. The keys are values of one comparable type; they are an any, so that
-// the compiler does not repeat the package for each type. An object becomes the subject of a fight in three steps:
+// Watcher is what one run of a controller knows about the objects that its reconciles write to. Make one with [New]. It
+// is safe for use by several goroutines at once. The keys are values of one comparable type; their static type is any,
+// so that the compiler does not repeat the package for each type. An object becomes the subject of a fight in three
+// steps:
 //
 //  1. The Watcher remembers the version that the first write has made. For most objects nothing more happens. A later
 //     write with the same version changed nothing, and no other writer has written since.
@@ -55,7 +56,7 @@ type Watcher struct {
 	// busy is how many keys have suspects. While it is 0, Delay, Look, Over and On return at once, without mu.
 	busy atomic.Int64
 
-	// mu guards the rest. It is never held while a function from outside this package is called.
+	// mu guards the fields below. It is never held while a function from outside this package is called.
 	mu         sync.Mutex
 	ended      bool
 	reconciles uint64
@@ -85,7 +86,7 @@ type history struct {
 	again   *repeats
 }
 
-// Reconcile is what a Watcher knows about one reconcile. The zero value is one that begins.
+// Reconcile is what a Watcher knows about one reconcile. The zero value is for a reconcile that begins.
 type Reconcile struct {
 	notes atomic.Pointer[notes] // nil until it reads a suspect or writes
 }
@@ -264,7 +265,7 @@ func (w *Watcher) toRead(k any) map[target]func(ctx context.Context) ([]byte, er
 	for at, one := range of.suspects {
 		every := readEvery
 		if one.suspect.fight != nil {
-			every = one.suspect.fight.Delay / 2 // the next write of the fight comes no sooner than that
+			every = one.suspect.fight.Delay / 2 // the next write of the fight comes only after Delay
 		}
 		if now.Sub(one.suspect.lastRead) >= every && !one.suspect.gone {
 			due = append(due, at)

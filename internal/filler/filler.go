@@ -20,8 +20,8 @@ type Filler interface {
 	AfterWrite(w follow.Write, f func(missed bool)) *store.Sight
 	// AwaitedBy notes that a controller waits for the cache, before its sources start. The caller calls end when the
 	// source that needs the cache has returned. calls is the number of calls in progress of functions of the
-	// controller's sources. These functions may read the cache before it is complete: when the rest has been
-	// delivered, the cache's own source adds the keys again.
+	// controller's sources. These functions may read the cache before it is complete: when the cache is complete, the
+	// source that follows it adds the keys again.
 	AwaitedBy(calls *atomic.Int64) (end func())
 	// ListedIn reports whether the cache holds a complete list of a namespace, and has been current in this Run. For
 	// the empty name it reports whether all followed namespaces have been listed. It reports the same for a namespace

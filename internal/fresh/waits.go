@@ -42,7 +42,7 @@ type Waits[K comparable] struct {
 	queue Queue[K]
 	limit time.Duration // of a wait
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	ended   bool
 	keys    map[K]*keyState // keys with unseen writes, and keys that have waited and not been admitted since
 	leaving []leaving[K]    // the oldest first
@@ -187,7 +187,7 @@ func (u *Waits[K]) stop(s *sighting) {
 // saw notes that a cache has seen a write, and gives the key back to the queue if it waited for nothing else.
 //
 // If the cache has missed the object, the key is added: a child that was created and deleted while the watch was away
-// never comes into the cache, so no source names the key, and nobody would create the child again.
+// never comes into the cache, so no source names the key, and no reconcile would create the child again.
 //
 // A deletion has no version, unless the server has reported one. When its object leaves the cache, the reason may be
 // another write that took it out of the selector, and the object may come back before the deletion arrives. So the

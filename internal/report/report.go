@@ -58,7 +58,7 @@ func Next(d time.Duration) time.Duration {
 type Log struct {
 	given logr.Logger
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	found   *logr.Logger
 	running bool
 	topics  map[string]*topic
@@ -66,7 +66,7 @@ type Log struct {
 	shared  map[string]*class
 	timer   *time.Timer // fires at next, when a line is due; nil if none is
 	next    time.Time
-	firing  sync.WaitGroup // of calls of the timer
+	firing  sync.WaitGroup // counts the calls of the timer's function
 }
 
 // topic is the state of one Topic.

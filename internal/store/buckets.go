@@ -10,7 +10,8 @@ type buckets[K comparable] struct {
 	table[K, *bucket[K]]
 
 	// A fork takes changes that readers must not see yet. It has its own map. base is the table that readers use; the
-	// fork shares its buckets and copies a bucket before changing it. Outside of a fork both are zero.
+	// fork shares its buckets and copies a bucket before changing it. In buckets that are not a fork, forked and base
+	// are zero.
 	forked bool
 	base   map[K]*bucket[K]
 	copies []*bucket[K] // copies that replace buckets of base
@@ -21,7 +22,7 @@ type bucket[K comparable] struct {
 	rowSet
 }
 
-// fork returns a fork of b. Until b is replaced by what joined returns, b must not change.
+// fork returns a fork of b. Until the result of joined replaces b, b must not change.
 func (b *buckets[K]) fork() buckets[K] {
 	f := buckets[K]{table: b.table, forked: true, base: b.m}
 	f.m = maps.Clone(b.m)

@@ -49,7 +49,7 @@ func (s *Store[T]) Begin(ctx context.Context, report func(*Panic)) (end func(), 
 	}
 	return func() {
 		s.write.Lock()
-		s.deliver = nil // so that nothing is added to running while it is waited for
+		s.deliver = nil // so that nothing is added to running while end waits for it
 		s.write.Unlock()
 		running.Wait()
 		s.delivering.Store(false)

@@ -34,7 +34,7 @@ type move[T any] struct {
 	a, b     int
 }
 
-// Open makes the zero index one of the objects of s. by appends the values of an object.
+// Open makes the zero index an index of the objects of s. by appends the values of an object.
 func (ix *Index[K, T]) Open(s *Store[T], by func(obj T, values []K) []K) {
 	if ix.s, ix.by = s, by; s == nil {
 		return
@@ -192,7 +192,7 @@ func (ix *Index[K, T]) swap() {
 func (ix *Index[K, T]) follow() {
 	for _, b := range ix.next.copies {
 		if ix.next.m[b.value] != b {
-			continue // it has gone
+			continue // the bucket has gone
 		}
 		b.each(func(row uint32) {
 			one, more := ix.under(row)

@@ -30,7 +30,7 @@ type journal[T meta.Object] struct {
 	// objects is how many objects the store has. Guarded by Store.write.
 	objects int
 
-	// mu guards the rest. It is taken after Store.write and after subscriber.mu.
+	// mu guards the fields below. It is taken after Store.write and after subscriber.mu.
 	mu      sync.Mutex
 	parts   []*segment[T] // writes go to the last one
 	readers int           // subscriptions
@@ -340,7 +340,7 @@ func (j *journal[T]) sleep(q *subscriber[T]) bool {
 	return true
 }
 
-// clear frees the states in the last segment when all have read it.
+// clear frees the states in the last segment when all subscriptions have read it.
 func (j *journal[T]) clear() {
 	part := j.parts[len(j.parts)-1]
 	n := int(part.n.Load())

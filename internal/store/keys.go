@@ -31,7 +31,7 @@ const fewestSlots = 8
 // tagOf returns the part of k's hash that tables use. It is never 0.
 func tagOf(seed maphash.Seed, k meta.Key) uint32 { return uint32(maphash.Comparable(seed, k)) | 1<<31 }
 
-// find returns the entry at k, or nil. tag is that of k.
+// find returns the entry at k, or nil. tag is the tag of k.
 func (t *keys[T]) find(tag uint32, k meta.Key) *entry[T] {
 	s := t.slots.Load()
 	if s == nil {

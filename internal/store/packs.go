@@ -10,25 +10,26 @@ import (
 	"github.com/bowline-go/bowline/internal/packed"
 )
 
-// A store of packed objects has the text of each object in packed form, and makes an object of it when somebody reads.
-// The rest of the store is the same for both kinds, because it looks at the identities and the rows of entries only. It
-// gets the object of an entry from the methods of this file.
+// A store of packed objects has the text of each object in packed form, and decodes it when a reader asks for the
+// object. The other files serve both kinds of stores, because they look only at the identities and the rows of entries.
+// They get the object of an entry from the methods of this file.
 //
-// The objects that have come or been read lately are kept as they are: they are hot. Handlers, index functions and
-// the functions of views get the hot object, and share it, so they must not change it. Readers get an object of their
-// own: a clone of the hot one, or a new one.
+// The objects that arrived or were read lately are also kept decoded: they are hot. Handlers, index functions and the
+// functions of views get the hot object, and share it, so they must not change it. Readers get an object of their own:
+// a clone of the hot one, or a new one.
 
 // Packing says how a store packs its objects. The functions may be called by several goroutines at once.
 type Packing[T any] struct {
-	// Pack packs an object whose text is not known, because a transform or a source of the program has made it. The zero
-	// Text says that the object has none. Then the store keeps the object as it is, as it does if Unpack of the text does
-	// not return an equal object.
+	// Pack packs an object whose text is not known, because a transform or a source of the program has made it. The
+	// zero Text says that the object has none. The store then keeps the object itself. It also does so if Unpack of the
+	// text returns an object that is not equal.
 	Pack func(obj T) packed.Text
 	// Unpack returns a new object, which belongs to the caller.
 	Unpack func(text packed.Text) (T, error)
 	// Clone returns a deep copy of an object.
 	Clone func(obj T) T
-	// Report is told once for each object that does not unpack. To readers it is absent, until a relist brings it again.
+	// Report is called once for each object that does not unpack. Readers do not find such an object until a relist
+	// brings it again.
 	Report func(id meta.Identity, err error)
 }
 
@@ -39,30 +40,32 @@ func NewPacked[T meta.Object](p Packing[T]) *Store[T] {
 	return s
 }
 
-// packedEntry is an entry of a store of packed objects. All entries of such a store are the first field of one.
+// packedEntry is an entry of a store of packed objects. Every entry of such a store is the first field of a
+// packedEntry.
 type packedEntry[T any] struct {
 	entry[T]
-	text packed.Text // the zero Text if the object is kept as it is
-	// hot is the object while it is hot; or packs.once, packs.broken or nil. An object that is kept as it is, is always
-	// hot.
+	text packed.Text // the zero Text if the store keeps the object itself
+	// hot is the object while it is hot; or packs.once, packs.broken or nil. If text is the zero Text, the object is
+	// always hot.
 	hot atomic.Pointer[T]
 }
 
-// packedOf returns the packedEntry that e is the first field of. It is only for the entries of a store of packed
-// objects. A field in entry that leads to the rest would cost each object of the other stores 16 bytes.
+// packedOf returns the packedEntry whose first field is e. It is only for the entries of a store of packed objects. A
+// field of entry that refers to the packedEntry would cost 16 bytes for each object in the other stores.
 func packedOf[T any](e *entry[T]) *packedEntry[T] { return (*packedEntry[T])(unsafe.Pointer(e)) }
 
-// packs has the hot objects of a store of packed objects. A nil packs is that of another store.
+// packs has the hot objects of a store of packed objects. All other stores have a nil packs.
 type packs[T any] struct {
 	Packing[T]
 
-	// The addresses of these fields mark entries: once was read before, and broken does not unpack.
+	// The addresses of these fields are marks in packedEntry.hot: once for an entry that has been read, broken for one
+	// that does not unpack.
 	once, broken T
 
 	room    int          // mostHotBytes, except in tests
 	checked atomic.Int64 // one in so many hot objects is checked for changes; 0 is none
 
-	mu     sync.Mutex // guards the rest; nothing of a user's is called under it
+	mu     sync.Mutex // guards the fields below; no code of the user is called under it
 	ring   [mostHot]*packedEntry[T]
 	next   int // the place in ring that is filled next
 	size   int // of the packed texts of those in ring
@@ -98,7 +101,7 @@ func (p *packs[T]) entry(key meta.Key, id meta.Identity, c content[T], tag uint3
 	return &e.entry
 }
 
-// pack returns the text of an object, or the zero Text if the object of the text would not be equal.
+// pack returns the text of an object, or the zero Text if Unpack does not return an equal object for it.
 func (p *packs[T]) pack(obj T) packed.Text {
 	text := p.Pack(obj)
 	if text.IsNone() {
@@ -123,8 +126,8 @@ func (s *Store[T]) copied(old *entry[T]) *entry[T] {
 	return &e.entry
 }
 
-// heat makes e hot, and returns the hot object, which may be that of another goroutine. A large object does not become
-// hot.
+// heat makes e hot, and returns the hot object, which is not obj if another goroutine has made e hot. A large object
+// does not become hot.
 func (p *packs[T]) heat(e *packedEntry[T], obj T) T {
 	size := e.text.Size()
 	if size > p.room/4 {
@@ -306,8 +309,8 @@ func (s *Store[T]) holds(e *entry[T], obj T) bool {
 	return found && isSame(was, obj)
 }
 
-// check sets that one in oneIn hot objects is checked for changes. The rest of the file compares a hot object with a
-// new one from its text: nobody may have changed the hot one.
+// check sets that one in oneIn hot objects is checked for changes. To find a hot object that the program has changed,
+// the functions below compare it with a new object from its text.
 func (p *packs[T]) check(oneIn int) {
 	if p != nil {
 		p.checked.Store(int64(max(oneIn, 0)))
@@ -346,8 +349,8 @@ func (p *packs[T]) sweep() {
 	}
 }
 
-// examine looks for a change of a hot object. A changed object is cold from then on, so that nobody reads it again. The
-// caller holds mu.
+// examine looks for a change of a hot object. A changed object is cold from then on, so that no read returns it again.
+// The caller holds mu.
 func (p *packs[T]) examine(e *packedEntry[T]) {
 	oneIn, hot := p.checked.Load(), e.hot.Load()
 	if oneIn == 0 || int64(e.tag)%oneIn != 0 || !p.isObject(hot) {
@@ -363,7 +366,7 @@ func (p *packs[T]) examine(e *packedEntry[T]) {
 	}
 }
 
-// take appends what has been found to found.
+// take appends the new findings to found.
 func (p *packs[T]) take(found []finding) []finding {
 	if p == nil {
 		return found

@@ -23,8 +23,8 @@ type Relist[T meta.Object] struct {
 	anew   bool                     // staged objects count as changed, whatever their version
 	seen   rowBits                  // the rows of listed objects, even if another state is staged
 	marked int                      // how many of them there are
-	// staged are the objects that Commit puts into the store, nil where a later call removed one. Until then an
-	// entry's row is its position here.
+	// staged are the objects that Commit puts into the store, nil where a later call removed one. Until Commit, the row
+	// of a staged entry is its position in staged.
 	staged []*entry[T]
 	// The table at finds staged objects by key. Until complete is set, it lacks the staged objects that replace an
 	// object of the store; changed has the rows of these. The first search for one of them completes the table. That
@@ -176,10 +176,10 @@ func (r *Relist[T]) Retain(id meta.Identity) {
 // value of an index, and about ten times that for a million.
 //
 // Staged objects lie in memory beside the objects that they replace, until Commit, and then until the slowest
-// subscription has handled the change: readers see either all old states or all new ones, so neither can go first. A
-// list that changes every object needs room for all of them twice. Commit itself needs 25 to 40 bytes more for each
-// object of the store, about 100 for each object with a new value of an index, and, until all subscriptions have read
-// them, 64 for each change.
+// subscription has handled the change: readers see either all old states or all new ones, so neither can be freed
+// first. A list that changes every object needs room for all of them twice. Commit itself needs 25 to 40 bytes more for
+// each object of the store, about 100 for each object with a new value of an index, and, until all subscriptions have
+// read them, 64 for each change.
 //
 // A second Commit does nothing.
 func (r *Relist[T]) Commit(resourceVersion string) Changes {
@@ -307,10 +307,10 @@ func (r *Relist[T]) index() {
 	}
 }
 
-// written follows a write to the store while r is being staged. If the write replaces an object that is marked,
-// written takes the mark from the row, and stages the replaced state unless another is staged, so that Commit restores
-// what the list had. After the first write a row may pass to another object, which makes r.changed wrong; the table
-// r.at must be complete by then.
+// written adjusts r after a write to the store. If the write replaces an object that is marked, written takes the mark
+// from the row, and stages the replaced state unless another is staged, so that Commit restores what the list had.
+// After the first write a row may pass to another object, which makes r.changed wrong; the table r.at must be complete
+// by then.
 func (r *Relist[T]) written(deltas []delta[T]) {
 	if !r.complete {
 		r.index()
@@ -328,7 +328,7 @@ func (r *Relist[T]) written(deltas []delta[T]) {
 	}
 }
 
-// renumber follows rows.renumber.
+// renumber replaces rows as rows.renumber has done.
 func (r *Relist[T]) renumber(to []uint32) {
 	var seen rowBits
 	for row := range uint32(len(to)) {

@@ -72,7 +72,7 @@ func (s *Store[T]) isPresent(key meta.Key, uid string) bool {
 }
 
 // expect adds the waiter a, unless the store has seen the write w. leaves reports that w takes the object out of the
-// cache, and that nobody waits for an earlier write of the object with a version.
+// cache, and that no waiter waits for an earlier write of the object that has a version.
 func (s *Store[T]) expect(a *waiter, w Write) (leaves, seen bool) {
 	s.write.Lock()
 	defer s.unlock()
@@ -136,8 +136,8 @@ func (s *Store[T]) EndWaits(of func(namespace string) bool) {
 	}
 }
 
-// waiter is an unanswered WaitFor or AfterSeen. It has been added under Store.write, after a look at the store, so
-// that no change falls between the two.
+// waiter is an unanswered WaitFor or AfterSeen. It has been added under Store.write, after a look at the store, and
+// both under one lock, so that no change comes between them.
 type waiter struct {
 	key     meta.Key
 	version string // the version that the store must reach; empty if none
@@ -168,7 +168,8 @@ func (w *waiter) reachedBy(version string) bool {
 	return version != "" && (!ok || order >= 0)
 }
 
-// wake answers the waiters whose writes a change has shown: deltas, and the version of p. The caller holds write.
+// wake answers the waiters whose writes the cache has seen by a change: by deltas, or by the new version of p. The
+// caller holds write.
 func (s *Store[T]) wake(p *Writer[T], deltas []delta[T]) {
 	if len(s.waits.of) == 0 {
 		return

@@ -59,7 +59,7 @@ type Store[T meta.Object] struct {
 	waits     waits
 	answers   []func() // unlock calls them
 	mutations *mutations[T]
-	packs     *packs[T] // nil if the entries have their objects as they are; set by NewPacked only
+	packs     *packs[T] // nil if entries hold their objects decoded; only NewPacked sets it
 	single    [1]delta[T]
 	deliver   func(*subscriber[T]) // starts the goroutine of a subscription; nil if no Deliver runs
 
@@ -71,8 +71,8 @@ type entry[T any] struct {
 	key          meta.Key
 	uid, version string
 	obj          T // zero in a store of packed objects; see packedEntry
-	// tag is the key's tag in keys, and row the row in rows; an entry that replaces another has the same. Readers do
-	// not look at row.
+	// tag is the key's tag in keys, and row the row in rows; an entry that replaces another has the same tag and row.
+	// Readers do not look at row.
 	tag, row uint32
 }
 
@@ -116,7 +116,7 @@ type index[T any] interface {
 	// is true, a renumbering follows.
 	fork(gen uint64, all bool)
 	swap()
-	// renumber follows rows.renumber, after commit or between fork and swap.
+	// renumber replaces rows as rows.renumber has done. It is called after commit, or between fork and swap.
 	renumber(to []uint32, gen uint64)
 }
 
@@ -129,7 +129,7 @@ func New[T meta.Object]() *Store[T] {
 	return &Store[T]{gen: 1, large: largeChange, seed: maphash.MakeSeed()}
 }
 
-// content is an object, with its packed text if somebody has that.
+// content is an object, with its packed text if that is known.
 type content[T any] struct {
 	obj  T
 	text packed.Text
@@ -311,7 +311,7 @@ func added[T any](deltas []delta[T]) (n int) {
 	return n
 }
 
-// tables are where the entries are: those of the store, or their forks.
+// tables are the tables that hold the entries: those of the store, or their forks.
 type tables[T any] struct {
 	items  *keys[T]
 	all    *rows[T]

@@ -10,8 +10,8 @@ import (
 )
 
 // subscriber reads the journal of the store for one subscription, and keeps a backlog of the changes that it has read.
-// It keeps no copy of the cache. If a key is neither in the backlog nor in the rest of the journal, the handler knows
-// exactly what the store holds. At the first change of the key the backlog remembers the store's state before it,
+// It keeps no copy of the cache. If a key is neither in the backlog nor in the unread part of the journal, the handler
+// knows exactly what the store holds. At the first change of the key the backlog remembers the store's state before it,
 // which is what the handler received last, and from then on follows the key's latest state. A delivery is the
 // difference between the two, however many states came between.
 //
@@ -50,10 +50,10 @@ type subscriber[T meta.Object] struct {
 	// that receives it looks after the change was added.
 	wake chan struct{}
 
-	// mu guards the rest. A change is in byTag and in the list, or it is current, or it is not referenced. The list is
-	// in the order of change.number, and current comes before it.
+	// mu guards the fields below. A change is in byTag and in the list, or it is current, or it is not referenced. The
+	// list is in the order of change.number, and current comes before it.
 	mu         sync.Mutex
-	byTag      table[uint32, *change[T]] // the first of those with a tag
+	byTag      table[uint32, *change[T]] // the first of the changes with a tag
 	depth      int                       // changes in byTag
 	head, tail *change[T]
 	current    *change[T] // the handler is being called for it
@@ -162,7 +162,8 @@ func (q *subscriber[T]) unread() []step[T] {
 	}
 }
 
-// absorb reads the rest of the journal, or the next step if the handler takes every state. The caller holds mu.
+// absorb reads all unread steps of the journal, or only the next one if the handler takes every state. The caller holds
+// mu.
 func (q *subscriber[T]) absorb() {
 	for !q.isNextKnown() {
 		steps := q.unread()

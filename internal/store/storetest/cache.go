@@ -17,7 +17,7 @@ type Cache[T meta.Object] struct{ *store.Store[T] }
 // New returns an empty cache.
 func New[T meta.Object]() Cache[T] { return Cache[T]{store.New[T]()} }
 
-// NewPacked returns an empty cache that keeps its objects as JSON, as one of packed objects keeps them compressed.
+// NewPacked returns an empty cache of packed objects, whose packed text is plain JSON.
 func NewPacked[T meta.Object]() Cache[T] {
 	way := &packed.Way{Unpack: func(into []byte, raw string) ([]byte, byte, error) { return append(into, raw...), 0, nil }}
 	return Cache[T]{store.NewPacked(store.Packing[T]{

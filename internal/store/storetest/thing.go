@@ -102,7 +102,7 @@ func (r *Record) Take() []string {
 	return calls
 }
 
-// Deliver runs Deliver until the function that it returns is called, which waits for it.
+// Deliver runs Cache.Deliver until stop is called; stop waits until it has returned.
 func Deliver(t *testing.T, s Cache[*Thing]) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -162,8 +162,8 @@ func Only(namespaces ...string) func(namespace string) bool {
 	return func(ns string) bool { return slices.Contains(namespaces, ns) }
 }
 
-// Identities are those of n objects in namespaces of 50, with names, uids and versions of usual lengths. Like those
-// that a decoder makes, no two share memory.
+// Identities returns the identities of n objects, 50 in each namespace, with names, uids and versions of usual lengths.
+// No two of them share memory, as with identities that a decoder makes.
 func Identities(n int) []meta.Identity {
 	ids := make([]meta.Identity, n)
 	for i := range ids {
