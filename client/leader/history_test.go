@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,8 +17,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
-	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/proof/machine"
+	"github.com/bowline-go/bowline/internal/proof/faults"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -29,19 +28,7 @@ type history struct {
 	contenders int
 	config     leader.Options
 	options    clienttest.Options
-	steps      []step
-}
-
-type step struct {
-	at   time.Duration
-	kind string
-	who  int // which contender
-	for_ time.Duration
-	by   time.Duration
-}
-
-func (s step) String() string {
-	return fmt.Sprintf("%v: %s, contender %d, for %v, by %v", s.at, s.kind, s.who, s.for_, s.by)
+	steps      []faults.Step
 }
 
 func (h history) String() string {
@@ -53,36 +40,20 @@ func (h history) String() string {
 	return b.String()
 }
 
-// faultsLast is the time in which faults begin, healing bounds how long one lasts, and within progress after that somebody leads.
-func (h history) faultsLast() time.Duration { return 5 * h.config.LeaseDuration }
-func (h history) healing() time.Duration    { return 2 * h.config.LeaseDuration }
-func (h history) progress() time.Duration   { return 2*h.config.LeaseDuration + 20*time.Second }
-
-var kinds = []string{
-	"stop", "stop", "sleep", "sleep", "step", "step", "away", "black hole", "half-open", "drop watches", "end watches", "fail watches",
-	"compact", "requests", "requests", "requests", "release", "release", "annotate", "lag",
-}
+// progress is the time after the last fault within which somebody leads.
+func (h history) progress() time.Duration { return 2*h.config.LeaseDuration + 20*time.Second }
 
 func newHistory(seed uint64) history {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	h := history{seed: seed, contenders: 2 + rng.IntN(4)}
-	h.config = []leader.Options{
-		{LeaseDuration: 15 * time.Second},
-		{LeaseDuration: 15 * time.Second, RenewDeadline: 14 * time.Second},
-		{LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: 500 * time.Millisecond},
-		{LeaseDuration: 30 * time.Second, RenewDeadline: 20 * time.Second, RetryPeriod: 5 * time.Second},
-	}[rng.IntN(4)]
-	h.config.Namespace, h.config.Name = leaseKey.Namespace, leaseKey.Name
-	h.options = clienttest.Options{HTTP2: rng.IntN(8) == 0, Replicas: 1 + rng.IntN(2)}
-	for range 2 + rng.IntN(14) {
-		h.steps = append(h.steps, step{
-			at:   time.Duration(rng.Int64N(int64(h.faultsLast()))),
-			kind: kinds[rng.IntN(len(kinds))],
-			who:  rng.IntN(h.contenders),
-			for_: time.Duration(rng.Int64N(int64([]time.Duration{2 * time.Second, h.config.LeaseDuration, h.healing()}[rng.IntN(3)]))),
-			by:   time.Duration(rng.Int64N(int64([]time.Duration{2 * time.Second, 20 * time.Second, time.Hour}[rng.IntN(3)]))) * time.Duration(1-2*rng.IntN(2)),
-		})
+	times := faults.SomeTimes(rng)
+	h.config = leader.Options{
+		Namespace: leaseKey.Namespace, Name: leaseKey.Name,
+		LeaseDuration: times.Lease, RenewDeadline: times.Deadline, RetryPeriod: times.Retry,
 	}
+	h.options = clienttest.Options{HTTP2: rng.IntN(8) == 0, Replicas: 1 + rng.IntN(2)}
+	kinds := slices.Concat(faults.MachineKinds(), faults.ServerKinds(), []string{"release", "release", "annotate"})
+	h.steps = faults.Steps(rng, 2+rng.IntN(14), kinds, h.contenders, times.Lease)
 	return h
 }
 
@@ -90,7 +61,7 @@ func newHistory(seed uint64) history {
 type stage struct {
 	*testing.T
 	h       history
-	server  *clienttest.Server
+	server  *faults.Server
 	ledger  *ledger
 	players []*player
 	ended   chan struct{}
@@ -115,21 +86,21 @@ func (s *stage) some(most time.Duration) time.Duration {
 // player is a process that contends. When its Run has returned it begins again, as if it were started anew.
 type player struct {
 	s *stage
-	m *machine.Machine
+	m *faults.Machine
 	n int
 
 	mu      sync.Mutex // guards the rest
 	leading context.Context
 	cancel  context.CancelFunc // of the present Run
-	stepped time.Time          // when the wall clock was last set back
 }
 
 // play plays the history in a bubble, and returns what went wrong.
-func (h history) play(t *testing.T) (faults []string, l *ledger) {
+func (h history) play(t *testing.T) (wrong []string, l *ledger) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{T: t, h: h, server: clienttest.Start(t, h.options), ended: make(chan struct{}), rng: rand.New(rand.NewPCG(h.seed, 2))}
-		l = &ledger{server: s.server, start: time.Now(), rng: rand.New(rand.NewPCG(h.seed, 3))}
+		server := faults.NewServer(clienttest.Start(t, h.options), h.options.Replicas, rand.New(rand.NewPCG(h.seed, 3)))
+		s := &stage{T: t, h: h, server: server, ended: make(chan struct{}), rng: rand.New(rand.NewPCG(h.seed, 2))}
+		l = &ledger{server: server, start: time.Now()}
 		s.ledger = l
 		maps := client.For(s.client(nil), ConfigMaps)
 		if _, err := maps.Create(t.Context(), &ConfigMap{ObjectMeta: fence.ObjectMeta()}); err != nil {
@@ -142,7 +113,7 @@ func (h history) play(t *testing.T) (faults []string, l *ledger) {
 			return l.intercept(r)
 		})
 		for n := range h.contenders {
-			p := &player{s: s, m: machine.New(), n: n}
+			p := &player{s: s, m: faults.NewMachine(nil), n: n}
 			s.players = append(s.players, p)
 		}
 		for _, p := range s.players {
@@ -150,11 +121,11 @@ func (h history) play(t *testing.T) (faults []string, l *ledger) {
 		}
 		for _, step := range h.steps {
 			s.running.Go(func() {
-				time.Sleep(step.at)
+				time.Sleep(step.At)
 				s.do(step)
 			})
 		}
-		time.Sleep(h.faultsLast() + h.healing() + h.progress())
+		time.Sleep(faults.Begin(h.config.LeaseDuration) + faults.Healing(h.config.LeaseDuration) + h.progress())
 		s.settled()
 		close(s.ended)
 		for _, p := range s.players {
@@ -206,69 +177,17 @@ func (s *stage) settled() {
 }
 
 // do makes a step.
-func (s *stage) do(step step) {
-	p := s.players[step.who]
-	heal := func(f func()) {
-		time.Sleep(step.for_)
-		f()
-	}
-	switch step.kind {
-	case "stop":
-		p.m.Freeze()
-		heal(func() { p.m.Thaw(false) })
-	case "sleep":
-		// A wall clock that is set back right before a sleep hides it; see DESIGN.md.
-		p.mu.Lock()
-		wait := 1100*time.Millisecond - time.Since(p.stepped)
-		p.mu.Unlock()
-		time.Sleep(wait)
-		p.m.Freeze()
-		heal(func() { p.m.Thaw(true) })
-	case "step":
-		if step.by > 0 || !p.m.IsFrozen() {
-			if step.by < 0 {
-				p.mu.Lock()
-				p.stepped = time.Now()
-				p.mu.Unlock()
-			}
-			p.m.Step(step.by)
-		}
-	case "away":
-		s.server.Freeze()
-		s.server.Refuse(syscall.ECONNREFUSED)
-		heal(func() { s.server.Refuse(nil) })
-	case "black hole":
-		s.server.Freeze()
-		s.server.BlackHole(true)
-		heal(func() { s.server.BlackHole(false) })
-	case "half-open":
-		s.server.Freeze()
-	case "drop watches":
-		s.server.DropWatches()
-	case "end watches":
-		s.server.EndWatches()
-	case "fail watches":
-		s.server.FailWatches(meta.Status{Code: http.StatusGone, Reason: "Expired", Message: "too old"})
-	case "compact":
-		s.server.Compact()
-	case "requests":
-		s.ledger.mu.Lock()
-		s.ledger.chance = 0.1 + float64(step.by.Abs()%9)/10
-		s.ledger.mu.Unlock()
-		heal(func() {
-			s.ledger.mu.Lock()
-			s.ledger.chance = 0
-			s.ledger.mu.Unlock()
-		})
+func (s *stage) do(step faults.Step) {
+	p := s.players[step.Who]
+	switch step.Kind {
 	case "release":
 		p.stop()
 	case "annotate":
 		leases := client.For(s.client(nil), Leases)
 		_, _ = leases.Patch(s.Context(), leaseKey, patch.Merge(map[string]any{"metadata": map[string]any{"annotations": map[string]any{"at": time.Now().String()}}}))
-	case "lag":
-		r := s.server.Replica(step.who % max(s.h.options.Replicas, 1))
-		r.SetLag(0, step.by.Abs()%(10*time.Second))
-		heal(func() { r.SetLag(0, 0) })
+	default:
+		p.m.Do(step)
+		s.server.Do(step)
 	}
 }
 
@@ -282,7 +201,7 @@ func (p *player) live() {
 			config.Identity = fmt.Sprintf("%d.%d", p.n, n)
 			config.OnError = func(error) {}
 			elector = leader.New(c, config)
-			runsOn(p.m, elector)
+			runsOn(p.m.Machine, elector)
 		}
 		ctx, cancel := context.WithCancel(quiet(p.s.T))
 		p.mu.Lock()

@@ -1,12 +1,8 @@
 package leader_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"maps"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -14,18 +10,17 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/proof/faults"
 )
 
-// ledger stands before the server. It notes which writes the server accepts, and when, breaks requests while it is told to, and
-// checks that nobody writes who does not lead. A moment is that of the server; nothing here knows the contenders' clocks.
+// ledger stands before the server. It notes which writes the server accepts, and when, and checks that nobody writes who does
+// not lead. A moment is that of the server; nothing here knows the contenders' clocks.
 type ledger struct {
-	server *clienttest.Server
+	server *faults.Server
 	start  time.Time
 
 	mu     sync.Mutex // guards the rest; held while the server handles a write
-	rng    *rand.Rand
-	chance float64 // that a request is broken
-	holder string  // of the lease
+	holder string     // of the lease
 	term   int64
 	uid    string
 	since  time.Time     // when the server accepted the last renewal
@@ -65,16 +60,6 @@ func (l *ledger) leads(s stamp) string {
 	return ""
 }
 
-// breaks chooses what happens to a request.
-func (l *ledger) breaks() (kind int, delay time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.rng.Float64() >= l.chance {
-		return 0, 0
-	}
-	return 1 + l.rng.IntN(8), time.Duration(l.rng.Int64N(int64(9 * time.Second)))
-}
-
 // intercept handles the requests of contenders.
 func (l *ledger) intercept(r *http.Request) http.HandlerFunc {
 	q := clienttest.RequestOf(r)
@@ -82,68 +67,12 @@ func (l *ledger) intercept(r *http.Request) http.HandlerFunc {
 	if !leases && !fenced {
 		return nil
 	}
-	kind, delay := l.breaks()
-	if q.Verb == "watch" {
-		switch kind {
-		case 1, 2:
-			return clienttest.Reset()
-		case 3:
-			return clienttest.Frames(true) // silent
-		case 4:
-			return clienttest.Answer(meta.Status{Code: http.StatusInternalServerError, Message: "broken"})
-		}
-		return nil
-	}
-	if q.Verb == "get" {
-		switch kind {
-		case 1, 2:
-			return clienttest.Reset()
-		case 3:
-			return clienttest.Answer(meta.Status{Code: http.StatusInternalServerError, Message: "broken"})
-		case 4:
-			return clienttest.Hang()
-		case 5:
-			return func(w http.ResponseWriter, r *http.Request) {
-				time.Sleep(delay)
-				l.server.ServeHTTP(w, r)
-			}
-		}
-		return nil
-	}
-	switch kind {
-	case 1:
-		return clienttest.Reset()
-	case 2:
-		return clienttest.Answer(meta.Status{Code: http.StatusInternalServerError, Message: "broken"})
-	case 3:
-		return clienttest.TooManyRequests(time.Second)
-	}
-	return func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			panic(http.ErrAbortHandler) // its gate has closed: the body is cut
-		}
-		var s stamp
+	var s stamp
+	return l.server.Handler(r, func(body []byte) {
 		if fenced {
 			s = l.arrives(body)
 		}
-		if kind == 4 || kind == 5 { // it is under way for long, and lands also if nobody waits for it any more
-			time.Sleep(delay)
-		}
-		answer := l.handle(r, body, leases, s)
-		switch kind {
-		case 5, 6: // made, and the answer lost
-			clienttest.Reset()(w, r)
-		case 7: // made, and the answer late
-			time.Sleep(delay)
-		case 8:
-			clienttest.Answer(meta.Status{Code: http.StatusGatewayTimeout, Reason: "Timeout", Message: "made, perhaps"})(w, r)
-			return
-		}
-		maps.Copy(w.Header(), answer.Header())
-		w.WriteHeader(answer.Code)
-		_, _ = w.Write(answer.Body.Bytes())
-	}
+	}, func(r *http.Request, body []byte) *httptest.ResponseRecorder { return l.handle(r, body, leases, s) })
 }
 
 // arrives checks a write of a leader when it arrives, which is when it was sent: the network takes no time.
@@ -162,14 +91,11 @@ func (l *ledger) arrives(body []byte) stamp {
 	return o.Data
 }
 
-// handle lets the server handle a write, and notes what it accepts. The server sees the whole body, whoever still waits.
+// handle lets the server handle a write, and notes what it accepts.
 func (l *ledger) handle(r *http.Request, body []byte, lease bool, s stamp) *httptest.ResponseRecorder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	again := r.Clone(r.Context())
-	again.Body = io.NopCloser(bytes.NewReader(body))
-	answer := httptest.NewRecorder()
-	l.server.ServeHTTP(answer, again)
+	answer := l.server.Answer(r, body)
 	if answer.Code >= 300 {
 		return answer
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +18,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/shards"
-	"github.com/bowline-go/bowline/internal/proof/machine"
+	"github.com/bowline-go/bowline/internal/proof/faults"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -31,19 +31,7 @@ type history struct {
 	calm     bool // only replicas fail, so there is a bound on how long a range has no owner
 	config   shards.Options
 	options  clienttest.Options
-	steps    []step
-}
-
-type step struct {
-	at   time.Duration
-	kind string
-	who  int // which replica
-	for_ time.Duration
-	by   time.Duration
-}
-
-func (s step) String() string {
-	return fmt.Sprintf("%v: %s, replica %d, for %v, by %v", s.at, s.kind, s.who, s.for_, s.by)
+	steps    []faults.Step
 }
 
 func (h history) String() string {
@@ -55,11 +43,8 @@ func (h history) String() string {
 	return b.String()
 }
 
-// faultsLast is the time in which faults begin, healing bounds how long one lasts, and within progress after that every range is worked
-// on.
-func (h history) faultsLast() time.Duration { return 5 * h.config.LeaseDuration }
-func (h history) healing() time.Duration    { return 2 * h.config.LeaseDuration }
-func (h history) progress() time.Duration   { return 3*h.config.LeaseDuration + 30*time.Second }
+// progress is the time after the last fault within which every range is worked on.
+func (h history) progress() time.Duration { return 3*h.config.LeaseDuration + 30*time.Second }
 
 // prepares bounds how long a replica takes to prepare for ranges, and pauses how long it pauses between two writes for one.
 const (
@@ -70,40 +55,31 @@ const (
 // looked are the ranges that are worked on, out of 256.
 var looked = []int{0, 77, 130, 201, 255}
 
-var (
-	calm  = []string{"stop", "stop", "sleep", "sleep", "step", "leave", "leave", "leave", "crash", "crash"}
-	storm = append([]string{
-		"away", "black hole", "half-open", "drop watches", "end watches", "fail watches", "compact", "requests", "requests", "requests",
-		"annotate", "edit", "empty", "delete", "cut", "cut", "lag",
-	}, calm...)
-)
+// The kinds of faults of replicas, and of everything.
+func calm() []string {
+	return append(faults.MachineKinds(), "leave", "leave", "leave", "crash", "crash")
+}
+
+func storm() []string {
+	return slices.Concat(calm(), faults.ServerKinds(), []string{"annotate", "edit", "empty", "delete", "cut", "cut"})
+}
 
 func newHistory(seed uint64) history {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	h := history{seed: seed, replicas: 2 + rng.IntN(7), calm: rng.IntN(3) == 0}
-	h.config = []shards.Options{
-		{LeaseDuration: 15 * time.Second},
-		{LeaseDuration: 15 * time.Second, RenewDeadline: 14 * time.Second},
-		{LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: 500 * time.Millisecond},
-		{LeaseDuration: 30 * time.Second, RenewDeadline: 20 * time.Second, RetryPeriod: 5 * time.Second},
-	}[rng.IntN(4)]
-	h.config.Namespace, h.config.Name, h.config.Drain = "default", "web", []time.Duration{0, time.Second}[rng.IntN(2)]
+	times := faults.SomeTimes(rng)
+	h.config = shards.Options{
+		Namespace: "default", Name: "web", LeaseDuration: times.Lease, RenewDeadline: times.Deadline, RetryPeriod: times.Retry,
+		Drain: []time.Duration{0, time.Second}[rng.IntN(2)],
+	}
 	h.options = clienttest.Options{HTTP2: rng.IntN(8) == 0, Replicas: 1 + rng.IntN(2)}
-	kinds := storm
+	kinds := storm()
 	if h.calm {
-		kinds = calm
+		kinds = calm()
 	} else {
 		h.mixed = seed%4 == 0
 	}
-	for range 4 + rng.IntN(20) {
-		h.steps = append(h.steps, step{
-			at:   time.Duration(rng.Int64N(int64(h.faultsLast()))),
-			kind: kinds[rng.IntN(len(kinds))],
-			who:  rng.IntN(h.replicas),
-			for_: time.Duration(rng.Int64N(int64([]time.Duration{2 * time.Second, h.config.LeaseDuration, h.healing()}[rng.IntN(3)]))),
-			by:   time.Duration(rng.Int64N(int64([]time.Duration{2 * time.Second, 20 * time.Second, time.Hour}[rng.IntN(3)]))) * time.Duration(1-2*rng.IntN(2)),
-		})
-	}
+	h.steps = faults.Steps(rng, 4+rng.IntN(20), kinds, h.replicas, times.Lease)
 	return h
 }
 
@@ -111,7 +87,7 @@ func newHistory(seed uint64) history {
 type stage struct {
 	*testing.T
 	h       history
-	server  *clienttest.Server
+	server  *faults.Server
 	ledger  *ledger
 	players []*player
 	ended   chan struct{}
@@ -139,23 +115,21 @@ type player struct {
 	n int
 
 	mu      sync.Mutex // guards the rest
-	m       *machine.Machine
+	m       *faults.Machine
 	name    string
 	group   *shards.Group
-	cancel  func()             // of the present Run
-	stepped time.Time          // when the wall clock was last set back
-	crashed chan struct{}      // closed when the present process has crashed
-	dead    []*machine.Machine // of processes that have crashed: they are stopped until the end
+	cancel  func()            // of the present Run
+	crashed chan struct{}     // closed when the present process has crashed
+	dead    []*faults.Machine // of processes that have crashed: they are stopped until the end
 }
 
 // play plays the history in a bubble, and returns what went wrong.
-func (h history) play(t *testing.T) (faults []string, l *ledger) {
+func (h history) play(t *testing.T) (wrong []string, l *ledger) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{T: t, h: h, server: clienttest.Start(t, h.options), ended: make(chan struct{}), rng: rand.New(rand.NewPCG(h.seed, 2))}
-		l = &ledger{
-			server: s.server, start: time.Now(), rng: rand.New(rand.NewPCG(h.seed, 3)), cut: make(map[string]bool), ranges: make(map[string]*tenure),
-		}
+		server := faults.NewServer(clienttest.Start(t, h.options), h.options.Replicas, rand.New(rand.NewPCG(h.seed, 3)))
+		s := &stage{T: t, h: h, server: server, ended: make(chan struct{}), rng: rand.New(rand.NewPCG(h.seed, 2))}
+		l = &ledger{server: server, start: time.Now(), cut: make(map[string]bool), ranges: make(map[string]*tenure)}
 		if h.calm { // the lease, the drain of who had it, the time to prepare, perhaps for others first, and to write, and what retries take
 			drain := h.config.Drain
 			if drain == 0 {
@@ -178,11 +152,11 @@ func (h history) play(t *testing.T) (faults []string, l *ledger) {
 		}
 		for _, step := range h.steps {
 			s.running.Go(func() {
-				time.Sleep(step.at)
+				time.Sleep(step.At)
 				s.do(step)
 			})
 		}
-		time.Sleep(h.faultsLast() + h.healing() + h.progress())
+		time.Sleep(faults.Begin(h.config.LeaseDuration) + faults.Healing(h.config.LeaseDuration) + h.progress())
 		s.settled()
 		close(s.ended)
 		for _, p := range s.players {
@@ -267,137 +241,60 @@ func (s *stage) settled() {
 }
 
 // do makes a step.
-func (s *stage) do(step step) {
-	p := s.players[step.who]
+func (s *stage) do(step faults.Step) {
+	p := s.players[step.Who]
 	p.mu.Lock()
 	m, name := p.m, p.name
 	p.mu.Unlock()
 	if m == nil {
 		return // it has not begun
 	}
-	heal := func(f func()) {
-		time.Sleep(step.for_)
-		f()
-	}
 	leases := client.For(s.client(nil), Leases)
 	lease := meta.Key{Namespace: s.h.config.Namespace, Name: s.h.config.Name + "-" + name}
-	switch step.kind {
-	case "stop":
-		s.ledger.trouble()
-		m.Freeze()
-		heal(func() { p.thaw(m, false) })
-	case "sleep":
-		// A wall clock that is set back right before a sleep hides it; see the DESIGN.md of package leader.
-		p.mu.Lock()
-		wait := 1100*time.Millisecond - time.Since(p.stepped)
-		p.mu.Unlock()
-		time.Sleep(wait)
-		s.ledger.trouble()
-		m.Freeze()
-		heal(func() { p.thaw(m, true) })
-	case "step":
-		s.ledger.trouble()
-		if step.by > 0 || !m.IsFrozen() {
-			if step.by < 0 {
-				p.mu.Lock()
-				p.stepped = time.Now()
-				p.mu.Unlock()
-			}
-			m.Step(step.by)
-		}
+	switch step.Kind {
 	case "crash":
 		s.ledger.trouble()
 		p.crash()
 	case "leave":
 		s.ledger.trouble()
 		p.stop()
-	case "away":
-		s.server.Freeze()
-		s.server.Refuse(syscall.ECONNREFUSED)
-		heal(func() { s.server.Refuse(nil) })
-	case "black hole":
-		s.server.Freeze()
-		s.server.BlackHole(true)
-		heal(func() { s.server.BlackHole(false) })
-	case "half-open":
-		s.server.Freeze()
-	case "drop watches":
-		s.server.DropWatches()
-	case "end watches":
-		s.server.EndWatches()
-	case "fail watches":
-		s.server.FailWatches(meta.Status{Code: http.StatusGone, Reason: "Expired", Message: "too old"})
-	case "compact":
-		s.server.Compact()
-	case "requests":
-		s.ledger.mu.Lock()
-		s.ledger.chance = 0.1 + float64(step.by.Abs()%9)/10
-		s.ledger.mu.Unlock()
-		heal(func() {
-			s.ledger.mu.Lock()
-			s.ledger.chance = 0
-			s.ledger.mu.Unlock()
-		})
 	case "cut":
-		s.ledger.mu.Lock()
-		s.ledger.cut[name] = true
-		s.ledger.mu.Unlock()
-		heal(func() {
-			s.ledger.mu.Lock()
-			delete(s.ledger.cut, name)
-			s.ledger.mu.Unlock()
-		})
+		s.ledger.cutOff(name, true)
+		time.Sleep(step.For)
+		s.ledger.cutOff(name, false)
 	case "annotate":
 		_, _ = leases.Patch(s.Context(), lease, patch.Merge(map[string]any{"metadata": map[string]any{"annotations": map[string]any{"at": time.Now().String()}}}))
 	case "edit":
 		_, _ = leases.Patch(s.Context(), lease, patch.Merge(map[string]any{"metadata": map[string]any{"annotations": map[string]any{
-			"shards.bowline-go.github.io/share": []any{nil, "", "v1 ranges="}[int(step.by.Abs()%3)],
+			"shards.bowline-go.github.io/share": []any{nil, "", "v1 ranges="}[int(step.By.Abs()%3)],
 		}}}))
 	case "empty":
 		_, _ = leases.Patch(s.Context(), lease, patch.Merge(map[string]any{"spec": map[string]any{"holderIdentity": nil}}))
 	case "delete":
 		_ = leases.Delete(s.Context(), lease, client.DeleteOptions{})
-	case "lag":
-		r := s.server.Replica(step.who % max(s.h.options.Replicas, 1))
-		r.SetLag(0, step.by.Abs()%(10*time.Second))
-		heal(func() { r.SetLag(0, 0) })
+	default:
+		m.Do(step)
+		s.server.Do(step)
 	}
-}
-
-// thaw lets a process go on, unless it has crashed meanwhile.
-func (p *player) thaw(m *machine.Machine, slept bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, dead := range p.dead {
-		if dead == m {
-			return
-		}
-	}
-	m.Thaw(slept)
 }
 
 // crash stops the present process for ever.
 func (p *player) crash() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	select {
-	case <-p.crashed:
-		return
-	default:
+	if p.m.Crash() {
+		p.dead = append(p.dead, p.m)
+		close(p.crashed)
 	}
-	p.m.Freeze()
-	p.dead = append(p.dead, p.m)
-	close(p.crashed)
 }
 
 // bury lets the processes that have crashed end: nothing of them may still work.
 func (p *player) bury() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, m := range p.dead {
-		m.Thaw(false)
+	for _, m := range append(p.dead, p.m) {
+		m.Bury()
 	}
-	p.m.Thaw(false)
 }
 
 // live runs one process after the other until the history ends.
@@ -409,7 +306,7 @@ func (p *player) live() {
 		case <-time.After(p.s.some(3 * time.Second)):
 		}
 		name := fmt.Sprintf("p%d-%d", p.n, n)
-		m, crashed := machine.New(), make(chan struct{})
+		m, crashed := faults.NewMachine(p.s.ledger.trouble), make(chan struct{})
 		c := p.s.client(func(c *client.Config) {
 			m.Connects(c)
 			c.UserAgent = name
@@ -421,7 +318,7 @@ func (p *player) live() {
 			config.By = meta.ShardByNamespace
 		}
 		group := shards.New(c, config)
-		shards.RunsOn(m, group)
+		shards.RunsOn(m.Machine, group)
 		ctx, cancel := context.WithCancel(logr.NewContext(p.s.Context(), logr.Discard()))
 		leave := sync.OnceFunc(func() {
 			p.s.ledger.left()
@@ -461,7 +358,7 @@ func (p *player) stop() {
 }
 
 // work prepares for ranges as a cache does, and writes for those that it has, until ctx ends.
-func (p *player) work(ctx context.Context, group *shards.Group, c *client.Client, m *machine.Machine, name string) error {
+func (p *player) work(ctx context.Context, group *shards.Group, c *client.Client, m *faults.Machine, name string) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	follower := group.Follow("the cache")

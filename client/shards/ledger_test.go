@@ -1,12 +1,9 @@
 package shards_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -15,6 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/proof/faults"
 )
 
 // ConfigMap is written by those who work on a range.
@@ -32,15 +30,13 @@ type stamp struct {
 	Turn    string `json:"turn"`
 }
 
-// ledger stands before the server. It notes who writes for which range, and when, breaks requests while it is told to, and checks that
-// nobody goes on when another one has begun. A moment is that of the server; nothing here knows the replicas' clocks.
+// ledger stands before the server. It notes who writes for which range, and when, and checks that nobody goes on when another
+// one has begun. A moment is that of the server; nothing here knows the replicas' clocks.
 type ledger struct {
-	server *clienttest.Server
+	server *faults.Server
 	start  time.Time
 
-	mu     sync.Mutex // guards the rest
-	rng    *rand.Rand
-	chance float64         // that a request is broken
+	mu     sync.Mutex      // guards the rest
 	cut    map[string]bool // replicas whose requests do not reach the server
 	ranges map[string]*tenure
 	// bound is how long a range may have no owner; 0 if the history breaks more than replicas. troubles are the moments of what happened to
@@ -73,14 +69,11 @@ func (l *ledger) fault(format string, args ...any) {
 	}
 }
 
-// breaks chooses what happens to a request.
-func (l *ledger) breaks() (kind int, delay time.Duration) {
+// cutOff says whether requests of a replica reach the server.
+func (l *ledger) cutOff(name string, cut bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.rng.Float64() >= l.chance {
-		return 0, 0
-	}
-	return 1 + l.rng.IntN(7), time.Duration(l.rng.Int64N(int64(9 * time.Second)))
+	l.cut[name] = cut
 }
 
 // intercept handles the requests of replicas.
@@ -92,66 +85,20 @@ func (l *ledger) intercept(r *http.Request) http.HandlerFunc {
 		return clienttest.Reset()
 	}
 	q := clienttest.RequestOf(r)
-	kind, delay := l.breaks()
-	broken := clienttest.Answer(meta.Status{Code: http.StatusInternalServerError, Message: "broken"})
-	switch q.Verb {
-	case "watch", "list", "get":
-		switch kind {
-		case 1, 2:
-			return clienttest.Reset()
-		case 3:
-			return clienttest.Hang()
-		case 4:
-			return broken
-		case 5:
-			return func(w http.ResponseWriter, r *http.Request) {
-				time.Sleep(delay)
-				l.server.ServeHTTP(w, r)
-			}
-		}
-		return nil
-	}
-	switch kind {
-	case 1:
-		return clienttest.Reset()
-	case 2:
-		return broken
-	case 3:
-		return clienttest.TooManyRequests(time.Second)
-	}
-	return func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			panic(http.ErrAbortHandler) // its gate has closed: the body is cut
-		}
-		work := q.Resource.Resource == "configmaps"
+	work := q.Resource.Resource == "configmaps"
+	return l.server.Handler(r, func(body []byte) {
 		if work {
 			l.arrives(q.Key.Name, body)
 		}
-		if kind == 4 || kind == 5 { // it is under way for long, and lands also if nobody waits for it any more
-			time.Sleep(delay)
+	}, func(r *http.Request, body []byte) *httptest.ResponseRecorder {
+		if !work {
+			return l.server.Answer(r, body)
 		}
-		again := r.Clone(r.Context())
-		again.Body = io.NopCloser(bytes.NewReader(body))
-		answer := httptest.NewRecorder()
-		if work { // that it arrives is all that counts
-			answer.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(answer, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"default","name":%q}}`, q.Key.Name)
-		} else {
-			l.server.ServeHTTP(answer, again)
-		}
-		switch kind {
-		case 5, 6: // made, and the answer lost
-			clienttest.Reset()(w, r)
-		case 7: // made, and the answer late
-			time.Sleep(delay)
-		}
-		for k, v := range answer.Header() {
-			w.Header()[k] = v
-		}
-		w.WriteHeader(answer.Code)
-		_, _ = w.Write(answer.Body.Bytes())
-	}
+		answer := httptest.NewRecorder() // that the write arrives is all that counts
+		answer.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(answer, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"default","name":%q}}`, q.Key.Name)
+		return answer
+	})
 }
 
 // arrives checks a write of a replica when it arrives, which is when it was sent: the network takes no time.

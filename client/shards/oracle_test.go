@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bowline-go/bowline/internal/proof/faults"
 	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
@@ -31,22 +32,22 @@ func TestOracle(t *testing.T) {
 		if testing.Verbose() && histories.One() {
 			t.Log(h)
 		}
-		faults, l := h.play(t)
+		wrong, l := h.play(t)
 		total.accepted += l.accepted
 		total.passed += l.passed
 		total.longest = max(total.longest, l.longest)
-		if len(faults) == 0 {
+		if len(wrong) == 0 {
 			continue
 		}
-		small, why := h, faults
-		small.steps, why = histories.Shorten(h.steps, faults, mostTries, func(steps []step) []string {
+		small, why := h, wrong
+		small.steps, why = histories.Shorten(h.steps, wrong, mostTries, func(steps []faults.Step) []string {
 			rest := h
 			rest.steps = steps
-			faults, _ := rest.play(t)
-			return faults
+			wrong, _ := rest.play(t)
+			return wrong
 		})
 		t.Errorf("%s\n\nThe shortest history that was found to fail:\n%v\nIt fails with:\n%s\n\nAgain with: go test ./client/shards -run Oracle -first %d -seeds 1",
-			strings.Join(faults, "\n"), small, strings.Join(why, "\n"), seed)
+			strings.Join(wrong, "\n"), small, strings.Join(why, "\n"), seed)
 		if failed++; failed == enoughFailures {
 			break
 		}

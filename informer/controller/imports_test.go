@@ -185,6 +185,7 @@ var imports = map[string][]string{
 	"internal/store/storetest": {"cache", "client/meta", "internal/packed", "internal/store"},
 	// For tests only: the clocks and the pauses of a computer.
 	"internal/proof/machine": {"client"},
+	"internal/proof/faults":  {"client/clienttest", "client/meta", "internal/proof/machine"},
 	// For tests only: documents that are slow to read for a careless reader.
 	"internal/proof/hostile":   {},
 	"internal/proof/randomdoc": {},
