@@ -11,15 +11,16 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Permissions: the reviews of authorization.k8s.io/v1 and authentication.k8s.io/v1. They change nothing on the server.
+// This file asks about permissions, with the reviews of authorization.k8s.io/v1 and authentication.k8s.io/v1. They
+// change nothing on the server.
 
-// Access is an operation that a user may or may not be allowed to do. It is an alias of [meta.Access], so that a package
-// need not import this one for it.
+// Access is an operation that a user may or may not be allowed to do. It is an alias of [meta.Access], so that a
+// package can use it without importing this one.
 type Access = meta.Access
 
-// Access returns the accesses of some verbs to the objects of the handle: in its namespace if In has bound it, and to its
-// object if One has. It sends nothing. It is for what a program says of itself (controller.Options.Permissions), and for
-// [CanI]. A handle that cannot be used has no accesses.
+// Access returns the accesses of some verbs to the objects of the handle: in its namespace if In has bound it, and to
+// its object if One has. It sends nothing. Use the result to declare what a program needs
+// (controller.Options.Permissions), and with [CanI]. A handle that cannot be used has no accesses.
 func (r Resource[T]) Access(verbs ...string) []Access { return r.untyped.access("", verbs) }
 
 // Access returns the accesses of some verbs to the subresource, as [Resource.Access] does to the objects.

@@ -34,10 +34,10 @@ type ApplyOptions struct {
 //
 // So config has the fields that the caller has an opinion on, and no others. It is any value that [patch.Apply] takes
 // (a struct, a map, a meta.Unstructured, a json.RawMessage), or the result of patch.Apply, to send only some paths of a
-// struct. Apply wants every field that encoding/json writes, except null, and except the zero of a field tagged
-// omitempty or omitzero, as Ensure does. If config leaves out apiVersion, kind, name or namespace, Apply adds it; if
-// config has one of them, it must match the descriptor and key. An apply of the object itself leaves out status, unless
-// its paths name it; an apply of the status subresource includes it.
+// struct. Apply sends every field that encoding/json writes, except null, and except the zero of a field tagged
+// omitempty or omitzero; Ensure has the same rule. If config leaves out apiVersion, kind, name or namespace, Apply adds
+// it; if config has one of them, it must match the descriptor and key. An apply of the object itself leaves out status,
+// unless its paths name it; an apply of the status subresource includes it.
 //
 // Apply returns a [*UsageError] and sends nothing if the configuration cannot be applied. It returns a Conflict if
 // another manager owns a field; see ApplyOptions.Force.
@@ -164,7 +164,7 @@ func (r resource) known(key meta.Key, obj any) (jsonstream.Item, error) {
 }
 
 // knownAsT is like known, for an object that the call returns instead of the server's answer. It refuses a struct of
-// another type than the handle's, which may lack fields of that.
+// another type than the handle's, because that struct may lack fields that the handle's type has.
 func (r resource) knownAsT(key meta.Key, obj any) (jsonstream.Item, error) {
 	if t := reflect.TypeOf(obj); t != r.typ && t.Kind() != reflect.Map && !gotype.EncodesItself(t) {
 		return jsonstream.Item{}, fmt.Errorf("the object must be a %s, a map or JSON, got %s", r.typ, t)

@@ -76,7 +76,7 @@ func (a *attempts) ended(err error) error {
 	return a.because(err)
 }
 
-// unread returns the error of the call after a read has failed with err. An object that is gone needs no further error.
+// unread returns the error of the call after a read has failed with err. If the object is gone, err is the whole error.
 func (a *attempts) unread(ctx context.Context, err error) error {
 	if errors.Is(err, apierrors.NotFound) || !a.quits.MayHaveWritten && (a.lost == nil || ctx.Err() == nil) {
 		return err
@@ -108,13 +108,13 @@ type ModifyError struct {
 	// change twice; the other calls may be repeated. If it is not set, nothing has been written, and Err wraps the last
 	// refusal if there was one.
 	MayHaveWritten bool
-	// LostTo names the writer that came before the last attempt, as far as it is known: the latest changed entry in
+	// LostTo names the writer whose write made the last attempt fail, if it is known: the latest changed entry in
 	// metadata.managedFields. Several entries may have changed.
 	LostTo meta.ManagedFields
 	// Err is the reason why the call gave up.
 	Err error
 
-	version string // of the object after that write; empty if it is not known
+	version string // the object's version after that write; empty if it is not known
 }
 
 // lostTo describes the write that came first, such as `"kubectl-edit" by Update at 2026-01-02T03:04:05Z (resource
@@ -184,8 +184,8 @@ func (a *attempts) competing(ctx context.Context, last jsonstream.Item) {
 	}
 }
 
-// wroteBetween notes the latest write after the object was as in last. If a manager writes the same fields again within
-// a second, managedFields do not change; wroteBetween then notes the latest write of all.
+// wroteBetween notes the latest write between the two states of the object. If a manager writes the same fields again
+// within a second, managedFields do not change; wroteBetween then notes the latest write of all.
 func (e *ModifyError) wroteBetween(last, now jsonstream.Item) {
 	e.LostTo, e.version = meta.ManagedFields{}, now.ResourceVersion
 	before, after := managers(last.Raw), managers(now.Raw)

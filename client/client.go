@@ -34,7 +34,7 @@ type Client struct {
 	limiter   *rate.Limiter
 	hooks     Hooks
 
-	retry  Retry // with its defaults
+	retry  Retry // Config.Retry, with the defaults filled in
 	budget *retry.Budget
 	stall  time.Duration // 0 = no bound
 
@@ -43,12 +43,12 @@ type Client struct {
 	logged    warningLog // the warnings that no hook took, for the log
 	maxObject int
 	streaming features          // streaming lists, by resource
-	decoders  pipeline.Decoders // how many goroutines decode
+	decoders  pipeline.Decoders // limits how many goroutines decode
 	buffers   jsonstream.Buffers
 	notes     sync.Map // noteKey -> *note
-	versions  sync.Map // what Fallback knows
+	versions  sync.Map // versionsKey -> *versions
 	protobuf  Protobuf
-	test      *undertest.Test // from the Config
+	test      *undertest.Test // the test that the client is used in, from the Config
 }
 
 // door is for package discovery. It is an alias, so that its methods are not among those that users see.
@@ -78,11 +78,11 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Close closes idle connections, and ends the background fetch of a credential for this client only. If Config.Wrap
-// returned a RoundTripper with the method CloseIdleConnections, Close calls that too. Calls in flight go on, and their
-// connections are closed after the last of them: a watch and the body of [Client.Raw] can be read to their ends. The
-// client stays usable: it opens connections as it needs them, and reads its files again. Close can be called again. A
-// program that ends, or keeps its client for good, need not call it. A hook must not call it.
+// Close closes idle connections, and ends a background fetch of a credential that only this client wants. If
+// Config.Wrap returned a RoundTripper with the method CloseIdleConnections, Close calls that too. Calls in flight go
+// on, and their connections are closed after the last of them: a watch and the body of [Client.Raw] can be read to
+// their ends. The client stays usable: it opens connections as it needs them, and reads its files again. Close can be
+// called again. A program that ends, or keeps its client for good, need not call it. A hook must not call it.
 func (c *Client) Close() {
 	c.transport.Close()
 }

@@ -124,7 +124,7 @@ type statusCondition struct {
 	ObservedGeneration *int64 `json:"observedGeneration"`
 }
 
-// statusConditions are decoded by case-sensitive names, like the rest of an object.
+// statusConditions are decoded by case-sensitive names, as all other parts of an object are.
 type statusConditions struct{ items []statusCondition }
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -10,9 +10,10 @@ import (
 // one object and for its metadata only, and the server tells how many come after it (remainingItemCount). So it costs
 // the same for any number of objects. The API does not promise that the number is exact.
 //
-// known is false, and n 0, if the server does not say how many objects come after the first, or cannot know: with a
-// LabelSelector, a FieldSelector, a ShardSelector or a handle of [Resource.One], unless nothing comes after it. Use
-// [Resource.ListEach] to count what a selector selects.
+// If the server's answer has all objects, such as when at most one matches, n is known. Otherwise known is false, and n
+// is 0, if the server does not say how many objects come after the first, and always with a LabelSelector, a
+// FieldSelector, a ShardSelector or a handle of [Resource.One]. Use [Resource.ListEach] to count the objects that a
+// selector selects.
 //
 // Count does not use PageSize, which is 1. A ResourceVersion of "0" may make the server send every object's metadata.
 func (r Resource[T]) Count(ctx context.Context, o ListOptions) (n int, known bool, err error) {
@@ -42,7 +43,7 @@ func (r resource) count(ctx context.Context, o ListOptions) (n int, known bool, 
 	case page.Continue == "":
 		return n, true, nil
 	case rest == nil, *rest < 0, o.LabelSelector != "", o.FieldSelector != "", o.ShardSelector != "", r.name != "":
-		return 0, false, nil // with a selector, a number would be that of all objects
+		return 0, false, nil // with a selector, the server's number would count objects that do not match
 	default:
 		return n + int(*rest), true, nil
 	}

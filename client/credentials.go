@@ -63,7 +63,7 @@ type Credentials struct {
 // or a control character, is an error.
 func NewCredentials(fetch func(ctx context.Context) (Credential, error)) *Credentials {
 	c := &Credentials{}
-	if fetch == nil { // New returns the error
+	if fetch == nil { // client.New returns the error
 		return c
 	}
 	c.state = conn.NewCredentials(func(ctx context.Context) (conn.Credential, error) {

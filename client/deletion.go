@@ -25,9 +25,9 @@ type Deletion[T meta.Object] struct {
 	GracePeriod time.Duration
 	// UID is that of the object. It is empty if the server did not say it.
 	UID string
-	// ResourceVersion is that of the state in Object; without an Object it is the version of the deletion, which
-	// servers send from Kubernetes 1.38 on; older servers leave it empty. A cache that has reached the version of a
-	// deletion no longer holds the object: see informer.Informer.WaitFor.
+	// ResourceVersion is that of the state in Object. Without an Object it is the version of the deletion, which
+	// servers send from Kubernetes 1.38 on; it is empty if the server is older. A cache that has reached the version of
+	// a deletion no longer holds the object: see informer.Informer.WaitFor.
 	ResourceVersion string
 }
 
@@ -39,13 +39,13 @@ type deletionHead struct {
 		Finalizers                 []string  `json:"finalizers"`
 	} `json:"metadata"`
 	Spec struct {
-		Finalizers json.RawMessage `json:"finalizers"` // of a namespace
+		Finalizers json.RawMessage `json:"finalizers"` // a namespace has finalizers here too
 	} `json:"spec"`
 }
 
-// DeleteWithResult is [Resource.Delete], and returns what the server has answered: whether the object is gone, or what
-// it waits for. The errors are those of Delete. If the server has accepted the deletion, and its answer cannot be read
-// or decoded, the error is an [*AnswerError] or a [*DecodeError], and the deletion goes on.
+// DeleteWithResult is [Resource.Delete], and also returns the server's answer: whether the object is gone, or what it
+// waits for. The errors are those of Delete. If the server has accepted the deletion, and its answer cannot be read or
+// decoded, the error is an [*AnswerError] or a [*DecodeError], and the deletion goes on.
 func (r Resource[T]) DeleteWithResult(ctx context.Context, key meta.Key, o DeleteOptions) (Deletion[T], error) {
 	d, err := r.untyped.deleteWithResult(ctx, key, o)
 	obj, _ := d.Object.(T)
@@ -88,7 +88,7 @@ func (r resource) deletion(item jsonstream.Item, code int) (d Deletion[meta.Obje
 		if s.Details != nil {
 			d.UID = s.Details.UID
 		}
-		d.Gone, d.ResourceVersion = code != http.StatusAccepted, s.ResourceVersion // 202 means that it goes later
+		d.Gone, d.ResourceVersion = code != http.StatusAccepted, s.ResourceVersion // after 202 it still exists
 		return d, nil
 	}
 	var head deletionHead

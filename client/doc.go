@@ -1,8 +1,8 @@
 // Package client is a typed client of the Kubernetes API. It decodes objects from the wire into your own types, and
 // encodes them back.
 //
-// A [Config] says where the server is. [New] makes a [Client] from it, without any I/O, and [For] binds the client to a
-// resource:
+// A [Config] says where the server is. [New] makes a [Client] from a Config without any I/O, and [For] binds the client
+// to a resource:
 //
 //	var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 //
@@ -41,8 +41,8 @@
 // new settings also hold for handles that are made from the new one, and for functions that take it. [Metadata] returns
 // a handle that reads only the metadata.
 //
-// Some operations are functions: those that only some resources support, those whose objects have another type than the
-// handle's, and those that the API has no verb for:
+// Some operations are functions, because only some resources support them, because their objects have another type than
+// the handle's, or because the API has no verb for them:
 //
 //	err := client.Evict(ctx, pods, key, client.DeleteOptions{}) // and Bind
 //	token, err := client.RequestToken(ctx, serviceAccounts, key, client.TokenOptions{})
@@ -66,8 +66,8 @@
 //     a counter. For status, use r.Status().Modify.
 //   - [Resource.Ensure] makes an object match what the program says, whether it exists or not. A controller uses it for
 //     the objects that it makes for its own resource. Ensure sets the fields that its argument has and leaves
-//     everything else; [Ensured] reports the result. Ensure removes the places that EnsureOptions.Absent names, and the
-//     few things that its documentation lists.
+//     everything else; [Ensured] reports the result. Ensure removes only the places that EnsureOptions.Absent names,
+//     and the fields and elements that its documentation lists.
 //   - [Resource.Apply] does the same, and also removes fields that the program no longer names. Use it too when several
 //     writers share the same lists. The server records the owner of each field, so every writer needs a name
 //     (WriteOptions.FieldManager).
@@ -78,11 +78,12 @@
 //
 // # Guarantees
 //
-// Reads are live: the client does not cache. Nothing runs in the background, with one exception: when a credential is
-// about to expire, a call starts the fetch of the next one and does not wait for it ([Credentials]). Each call makes
-// the requests that its documentation names, and one more if the server refuses a credential (401) and there is another
-// one. Every call ends soon after its context ends, and leaves no goroutine behind. An iterator can be used again: each
-// loop over it sends its own requests, from the start. Idle connections are kept for later calls until [Client.Close].
+// Reads are live: the client does not cache. Nothing runs in the background, with two exceptions. When a credential is
+// about to expire, a call starts the fetch of the next one and does not wait for it ([Credentials]). If a file system
+// does not answer, the read of a file outlives the call that began it ([TLS]). Each call makes the requests that its
+// documentation names, and one more if the server refuses a credential (401) and there is another one. Every call ends
+// soon after its context ends, and leaves no other goroutine behind. An iterator can be used again: each loop over it
+// sends its own requests, from the start. Idle connections are kept for later calls until [Client.Close].
 //
 // Objects are decoded one by one as they arrive, into exactly the fields that T names. The client never holds a whole
 // list unless the caller asks for it with [Resource.List]. It cuts metadata.managedFields from lists and watches by
@@ -95,10 +96,10 @@
 // The client retries a request after a transient failure, but only when retrying is safe; [Retry] has the rules. A
 // request that could take effect twice is never sent twice, unless the server asks for it. The client gives up on a
 // server that accepts a request and then makes no progress with its answer ([Config.StallTimeout]). Only the caller's
-// context limits the total time of an answer. The client sends the time that is left until the context's deadline with
-// each request that the API bounds (the parameter timeout; not for watches, logs and connections), so that the server
-// stops its work too. The error then matches context.DeadlineExceeded, even if the server is the first to say that the
-// time is over.
+// context limits the total time of an answer. If the context has a deadline, the client sends the time that is left
+// with each request about a resource, except watches, logs and connections (the parameter timeout), so that the server
+// stops its work too. If the time runs out, the error matches context.DeadlineExceeded, even if the server is the first
+// to say so.
 //
 // Names and namespaces are checked as path segments before a request is sent. Credentials, and the names of the users
 // that a request acts for ([Resource.As]), are sent only to the configured server: a redirect to another origin is an
@@ -123,7 +124,7 @@
 //   - *errors.StatusError: the server's answer; errors.Is(err, apierrors.NotFound) tests its reason.
 //   - [*UsageError]: the call is wrong whatever the server says; nothing was sent. It is also the error of a call for a
 //     subresource that the resource does not have, of an update that would remove fields that the type does not have,
-//     and of a Modify from whose change the server left out a part.
+//     and of a Modify if the server ignored a part of its change.
 //   - [*CredentialError]: there is no credential; the server has done nothing.
 //   - [*AnswerError]: the answer is not JSON, of another kind, too large, or of another version than [Exact] asks for.
 //   - [*DecodeError]: one object does not fit its type; the call hands on the other objects of its list or watch.
@@ -131,8 +132,8 @@
 //   - [*DeletingError]: the object is being deleted, so it cannot be ensured and gets no finalizer.
 //   - [*ControllerError]: the object has another controller, or none and must not be adopted.
 //
-// A [*ModifyError] wraps one of these: Modify, Ensure or a finalizer's call gave up, or Modify cannot know whether it
-// has written. [WaitFor] returns a [*WaitError].
+// A [*ModifyError] wraps one of these if Modify, Ensure, AddFinalizer or RemoveFinalizer gives up, or if Modify cannot
+// know whether it has written. [WaitFor] returns a [*WaitError].
 //
 // An answer that was cut short is an error, never a shorter object or list. The error wraps io.ErrUnexpectedEOF if
 // net/http's error does. An answer that is complete by the rules of HTTP, but not as JSON or protobuf, is an

@@ -39,9 +39,9 @@ import (
 // If the live object has a controller that want does not name as its own (see [SetController]), Ensure writes nothing
 // and returns a [*ControllerError]. This holds also if want names no controller: a program that ensures a Deployment's
 // ReplicaSet fights the Deployment. To add to such an object, an annotation for example, use [Resource.Modify] or
-// [Resource.Apply]. Ensure adopts an object without a controller, and Ensured says so: the garbage collector deletes it
-// with its new owner. EnsureOptions.Owned refuses that. After an owner was replaced by one of the same name, the error
-// is a ControllerError until the garbage collector has deleted the old owner's object.
+// [Resource.Apply]. Ensure adopts an object without a controller, and sets Ensured.Adopted: the garbage collector then
+// deletes the object with its new owner. EnsureOptions.Owned refuses that. After an owner was replaced by one of the
+// same name, the error is a ControllerError until the garbage collector has deleted the old owner's object.
 //
 // Many programs may ensure one object at once: one of them creates it, and no write is lost. If another creates or
 // changes the object first, Ensure pauses, longer with each attempt, and reads it again, until ctx ends or 50 attempts
@@ -141,7 +141,7 @@ func (r resource) ensure(ctx context.Context, want meta.Object, o EnsureOptions)
 	err = tries.run(ctx, func(was meta.Object, live jsonstream.Item) (lost, err error) {
 		write, err := r.ensuring(q, w, live)
 		settled := err == nil && write.body == nil && mine.uid != "" && mine.uid == live.UID
-		if other := precondition(w.asked, live.Identity); other != nil && !settled { // the version may be that of the write
+		if other := precondition(w.asked, live.Identity); other != nil && !settled { // the version may be our write's
 			err = other
 		}
 		switch {
@@ -178,7 +178,7 @@ func (r resource) ensure(ctx context.Context, want meta.Object, o EnsureOptions)
 // such write.
 type unanswered struct {
 	to     Outcome
-	uid    string // of the object that the write was made from; empty for a creation
+	uid    string // the uid of the object that the write was made from; empty for a creation
 	adopts bool   // the write gave the object a controller
 }
 
@@ -285,8 +285,8 @@ func sameContents(a, b []byte) bool {
 	return patch.Diff(contents(a), contents(b)).IsEmpty()
 }
 
-// preconditionError says that the object has another uid or resource version than the caller asked for, or that there
-// is none. It is a Conflict for errors.Is.
+// preconditionError says that the object has another uid or resource version than the caller asked for, or does not
+// exist. It is a Conflict for errors.Is.
 type preconditionError string
 
 func (e preconditionError) Error() string { return string(e) }
@@ -427,8 +427,8 @@ func (w *wish) over(live jsonstream.Item) (json.RawMessage, []string, error) {
 	return overlay.Apply(json.RawMessage(live.Raw), w.want, w.overlay)
 }
 
-// controlled returns an error if live has another controller than the one that want names, or none although it must be
-// owned.
+// controlled returns an error if live has another controller than the one that want names. If EnsureOptions.Owned is
+// set, it also returns an error if live has no controller.
 func (w *wish) controlled(live jsonstream.Item) error {
 	present := controllerIn(live.Raw)
 	switch {

@@ -129,8 +129,8 @@ type EventError struct {
 	// Err says what is wrong with the event.
 	Err error
 
-	kind EventType // of the event, as far as it could be read
-	key  meta.Key  // of its object
+	kind EventType // the event's type, if it could be read
+	key  meta.Key  // the key of the event's object, if it could be read
 }
 
 // Error implements error.

@@ -17,7 +17,7 @@ import (
 // Fallback names versions of a resource for [Type.Fallback]. [Versions] makes one. Values can be compared with ==. Nil
 // means no other version.
 //
-// It is an interface so that a program that names no versions does not link what tries them.
+// It is an interface so that a program that names no versions does not link the code that tries them.
 type Fallback interface {
 	validate(version string) error
 	of(c *Client, kind meta.GVK, resource string) served
@@ -66,7 +66,7 @@ type versionsKey struct {
 // versions knows which version of a resource a server serves. The handles of one client with the same Type share it.
 type versions struct {
 	kind meta.GVK
-	all  []string // in order of preference; never changes
+	all  []string // the versions in order of preference; never changes
 
 	mu    sync.Mutex // guards the fields below
 	inUse string     // the version of new requests
@@ -97,10 +97,11 @@ func (v *versions) has(apiVersion, kind string) bool {
 	return group == v.kind.Group && kind == v.kind.Kind && slices.Contains(v.all, version)
 }
 
-// call sends r in the version in use, and in the others, in order of preference, if the server does not serve that.
+// call sends r in the version in use. If the server does not serve that version, call tries the others in order of
+// preference.
 //
-// The 404 of a subresource does not tell whether the resource or only the subresource is missing. It changes nothing if
-// the version has been served before.
+// The 404 of a subresource does not tell whether the resource or only the subresource is missing. If the server has
+// served the version before, call returns the 404 and tries no other version.
 func (v *versions) call(ctx context.Context, c *Client, r request, read func(*http.Response) error) error {
 	known := v.isKnown()
 	if inUse := v.use(); inUse != r.resource.Version { // r was made before the version was known
@@ -121,7 +122,7 @@ func (v *versions) call(ctx context.Context, c *Client, r request, read func(*ht
 	return err
 }
 
-// send sends r, and remembers its version if the server serves that.
+// send sends r, and remembers the version of r if the server serves it.
 func (v *versions) send(ctx context.Context, c *Client, r request, read func(*http.Response) error) error {
 	err := c.callOnce(ctx, r, func(resp *http.Response) error {
 		v.found(r.resource.Version) // before read, which asks for the version
@@ -133,7 +134,8 @@ func (v *versions) send(ctx context.Context, c *Client, r request, read func(*ht
 	return err
 }
 
-// convert returns the request in another version of the resource. The body of an object names it too.
+// convert returns the request in another version of the resource. If the body is an object, convert changes its
+// apiVersion too.
 func (v *versions) convert(r request, version string) request {
 	was := r.resource.APIVersion()
 	r.resource.Version = version
@@ -142,7 +144,7 @@ func (v *versions) convert(r request, version string) request {
 		return r
 	}
 	members["apiVersion"], _ = json.Marshal(r.resource.APIVersion())
-	r.body, _ = json.Marshal(members) // it was JSON before
+	r.body, _ = json.Marshal(members) // never fails, because the body was JSON before
 	return r
 }
 
@@ -157,7 +159,7 @@ func isUnserved(err error) bool {
 	return ok && op.notServed() != ""
 }
 
-// concernsObject reports whether an error is the server's word about an object, so that it serves the resource.
+// concernsObject reports whether an error is about an object, which proves that the server serves the resource.
 func concernsObject(err error) bool {
 	switch apierrors.ReasonOf(err) {
 	case apierrors.AlreadyExists, apierrors.Conflict, apierrors.Invalid:

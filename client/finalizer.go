@@ -17,10 +17,10 @@ import (
 )
 
 // AddFinalizer adds a finalizer to the object, and returns the object as the server then has it. While the object has
-// the finalizer, a deletion waits. AddFinalizer sends nothing if the object already has the finalizer, also if it is
-// being deleted: check [meta.IsDeleting] before work that must not begin then. If the object is being deleted and lacks
-// the finalizer, the error is a [*DeletingError]; if it does not exist, the error is a NotFound. AddFinalizer always
-// reads the object, so look at a cached object's finalizers first.
+// the finalizer, a deletion waits. AddFinalizer sends nothing if the object already has the finalizer, even if the
+// object is being deleted: check [meta.IsDeleting] before work that must not begin then. If the object is being deleted
+// and lacks the finalizer, the error is a [*DeletingError]; if it does not exist, the error is a NotFound. AddFinalizer
+// always reads the object, so look at a cached object's finalizers first.
 //
 // AddFinalizer reads the object and sends a JSON patch that the server applies only if the object still has the uid and
 // the finalizers that it read. So it removes nobody else's finalizer, and writes that leave the finalizers alone do
@@ -99,7 +99,8 @@ func (r resource) removeFinalizer(ctx context.Context, key meta.Key, name string
 	return obj, err
 }
 
-// isGone reports whether the server says that no object of that name exists. A path that leads nowhere is NotFound too.
+// isGone reports whether the server says that no object of that name exists. For a path that it does not serve, the
+// server also answers NotFound, but names no object.
 func isGone(err error, name string) bool {
 	s, ok := errors.AsType[*apierrors.StatusError](err)
 	return ok && errors.Is(err, apierrors.NotFound) && s.Status.Details != nil && s.Status.Details.Name == name
@@ -108,14 +109,14 @@ func isGone(err error, name string) bool {
 // errReplaced says that the name now belongs to another object.
 var errReplaced = errors.New("the object has been replaced")
 
-// finalizer reads the object and sends the patch that change returns, if it is not empty; it starts again while other
-// writers are faster.
+// finalizer reads the object and sends the patch that change returns, if the patch is not empty. It starts again if
+// another writer changes the object first.
 func (r resource) finalizer(ctx context.Context, q request, change func(hold) (patch.Patch, error)) (meta.Object, error) {
 	var result meta.Object
 	tries := newAttempts(r, q)
 	err := tries.run(ctx, func(obj meta.Object, live jsonstream.Item) (lost, err error) {
-		// The server also answers Invalid if a test of the patch fails. That is a conflict if somebody has written in
-		// between.
+		// The server also answers Invalid if a test of the patch fails. That is a conflict if somebody has written
+		// since the read.
 		if tries.lost != nil && live.ResourceVersion == tries.last.ResourceVersion && !errors.Is(tries.lost, apierrors.Conflict) {
 			return nil, tries.lost
 		}

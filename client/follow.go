@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
-// Contexts that follow the requests that are made with them; see package follow.
+// This file calls the functions of a context that stop its requests, or that learn of its writes; see package follow.
 
 // gated makes each read of hr's body fail once the gate of ctx has closed, so that nothing is written after that,
 // however long the connection took or the process was stopped. The transport reads the body right before it sends it,
@@ -77,7 +77,7 @@ func (r resource) deleted(ctx context.Context, q request, answer []byte) {
 			UID               string `json:"uid"`
 			ResourceVersion   string `json:"resourceVersion"`
 			DeletionTimestamp string `json:"deletionTimestamp"`
-		} `json:"metadata"` // of a Status too
+		} `json:"metadata"` // an object's or a Status's
 		Details struct {
 			UID string `json:"uid"`
 		} `json:"details"`

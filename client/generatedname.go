@@ -9,9 +9,9 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// A create may leave the object's name to the server (metadata.generateName). Sent twice, it makes two objects. So it
-// is repeated only after an answer that says that none was made: the name that the server made is taken, or the request
-// was not handled.
+// A create may leave the object's name to the server (metadata.generateName). Such a create makes two objects if it is
+// sent twice. So the client repeats it only after an answer that says that no object was made: the name that the server
+// made is taken, or the server did not handle the request.
 
 // generatesName reports whether the server makes the name of the object in a create, and stores it.
 func generatesName(method string, query url.Values, body []byte) bool {
@@ -25,8 +25,8 @@ func generatesName(method string, query url.Values, body []byte) bool {
 		obj.Metadata.Name == "" && obj.Metadata.GenerateName != ""
 }
 
-// madeNothing reports whether an answer with that code says that a create made no object, but may make one if it is
-// repeated. asked says that the server named a time to wait before a retry.
+// madeNothing reports whether an answer with the code says that a create made no object, and that a retry may succeed.
+// asked says that the server named a time to wait before a retry.
 func madeNothing(code int, err error, asked bool) bool {
 	switch code {
 	case http.StatusConflict:

@@ -30,7 +30,7 @@ func (r Resource[T]) Get(ctx context.Context, key meta.Key) (T, error) {
 	return r.GetWith(ctx, key, GetOptions{})
 }
 
-// GetWith reads one object, as Get does, and as fresh as o says.
+// GetWith is [Resource.Get] with options: o says how fresh the object must be.
 func (r Resource[T]) GetWith(ctx context.Context, key meta.Key, o GetOptions) (T, error) {
 	return typed[T](r.untyped.getWith(ctx, key, "", o))
 }
@@ -53,7 +53,7 @@ func (s Sub[T]) Get(ctx context.Context, key meta.Key) (T, error) {
 	return s.GetWith(ctx, key, GetOptions{})
 }
 
-// GetWith reads the object through the subresource, as fresh as o says.
+// GetWith is Get with options: o says how fresh the object must be.
 func (s Sub[T]) GetWith(ctx context.Context, key meta.Key, o GetOptions) (T, error) {
 	return typed[T](s.untyped.getWith(ctx, key, s.name, o))
 }

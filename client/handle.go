@@ -48,7 +48,7 @@ func (r resource) inside(cover func(resource) any) handle.Source {
 		s.Encoding = &b.used
 	}
 	reads := r
-	reads.write, reads.parts, reads.packer = WriteOptions{}, nil, nil // they do not affect which objects are read
+	reads.write, reads.parts, reads.packer = WriteOptions{}, nil, nil // no effect on which objects are read
 	s.Reads = cover(reads)
 	return s
 }

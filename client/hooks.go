@@ -42,9 +42,10 @@ type RequestInfo struct {
 // return soon, because the request waits for it.
 type Hooks struct {
 	// Call is called when a call begins to send a request, before its first attempt. The call continues with the
-	// context that the hook returns. After the last attempt it calls end, unless that is nil, with the error of the
-	// call. So a span can cover all attempts. A call that reads several times, such as a paged list, calls the hook for
-	// each read. For a list or a watch, end is called when the answer begins, or when the first page has been read.
+	// context that the hook returns. After the last attempt the client calls end, unless it is nil, with the error of
+	// the call. So a span can cover all attempts. A call that reads several times, such as a paged list, calls the hook
+	// for each read. For a page of a list and for a watch, the client calls end when the headers of the answer have
+	// arrived.
 	Call func(ctx context.Context, r RequestInfo) (_ context.Context, end func(error))
 
 	// Request is called after each HTTP exchange, when the headers of the answer have arrived or the attempt has
@@ -55,8 +56,8 @@ type Hooks struct {
 	Retry func(ctx context.Context, r RequestInfo)
 
 	// Warning is called with each warning of the server, once per distinct text and client. After 1000 distinct texts,
-	// an earlier one may be reported again. If an answer has more than 100 warnings, a last one says how many were left
-	// out.
+	// an earlier one may be reported again. If an answer has more than 100 warnings, one more call says how many were
+	// left out.
 	//
 	// If Warning is nil, and the context of the call has no hooks with a Warning either, the client logs warnings: to
 	// Config.Logger, or else to the logger of the context (logr.NewContext), or else to slog.Default(). Warnings of one
@@ -69,8 +70,7 @@ type Hooks struct {
 	// Stale is called when a token, a certificate or an authority could not be refreshed, and the old one stays in use.
 	// It is also called when a token or a certificate that has ended by this machine's clock is sent, at most about
 	// once in 2 minutes. The caller is a request, or the fetch of a credential in the background; ctx has the values of
-	// a request. If no hook takes it, the client logs it under the same limits as
-	// warnings.
+	// a request. If no hook takes the error, the client logs it under the same limits as warnings.
 	Stale func(ctx context.Context, err error)
 }
 
@@ -92,7 +92,7 @@ func (h Hooks) and(other Hooks) Hooks {
 	}
 }
 
-// in returns the hooks of a request with ctx; h are the client's hooks. all has all of them, and taking only those
+// in returns the hooks of a request with ctx; h are the client's hooks. all has every hook. taking has only the hooks
 // that replace the log: if taking has a Warning or a Stale, the client does not log what that hook receives.
 func (h Hooks) in(ctx context.Context) (all, taking Hooks) {
 	taking = h
@@ -198,7 +198,7 @@ func (c *Client) tell(ctx context.Context, hook func(context.Context, Warning), 
 		case said.Text == "":
 		case told == maxAnswerWarnings:
 			if !c.warnings.has(said.Text) {
-				left[said.Text] = true // bounded, because the headers of an answer are
+				left[said.Text] = true // conn.MaxHeaders bounds the size of this map
 			}
 		case c.warnings.first(said.Text):
 			told++

@@ -10,9 +10,9 @@ import (
 	"github.com/bowline-go/bowline/internal/conn"
 )
 
-// Subject is a user as a server sees it. [WhoAmI] returns one, [Can] asks about one, and requests act for one (user
-// impersonation in the Kubernetes documentation, "Authenticating"), for which the client's own identity needs
-// permission.
+// Subject is a user as a server sees it. [WhoAmI] returns one, [Can] asks about one, and requests can act for one. To
+// act for a user, the client's own identity needs permission (the Kubernetes documentation, "Authenticating", user
+// impersonation).
 //
 // No request acts for a Subject without a User: it would act with the client's own rights, which are usually greater. A
 // nil *Subject means that the client acts for itself.
@@ -28,8 +28,8 @@ type Subject struct {
 	Extra map[string][]string
 }
 
-// As returns a handle whose requests, reads and watches too, act for i instead of Config.Impersonate. If i cannot be
-// sent, because its User is empty for instance, every call of the handle, and of handles made from it, returns a
+// As returns a handle whose requests, including reads and watches, act for i instead of Config.Impersonate. If i cannot
+// be sent, because its User is empty for instance, every call of the handle, and of handles made from it, returns a
 // [*UsageError] and sends nothing.
 func (r Resource[T]) As(i Subject) Resource[T] { return Resource[T]{r.untyped.actingAs(i)} }
 

@@ -68,15 +68,15 @@ func (r resource) iterate(ctx context.Context, o ListOptions) iter.Seq2[meta.Obj
 	})
 }
 
-// all hands on every object of a list, with the error about it.
+// all calls hand with every object of a list, and with the error about that object.
 func (r resource) all(ctx context.Context, o ListOptions, hand func(meta.Object, error) error) (meta.ListMeta, error) {
 	return r.each(ctx, r.listRequest(o), o, nil, func(item Item[meta.Object]) error {
 		return hand(item.Object, r.listRequest(o).fail(item.Err))
 	})
 }
 
-// sequence iterates over what each hands on, each value with the error about it. The error of each comes last. Leaving
-// the loop ends each.
+// sequence iterates over the values that the function each passes to hand, with the error about each value. The error
+// that each returns comes last. If the loop is left, hand returns an error, so that each returns.
 func sequence[E any](each func(hand func(E, error) error) error) iter.Seq2[E, error] {
 	return func(yield func(E, error) bool) {
 		errLeft := errors.New("loop left")
@@ -116,9 +116,10 @@ func sequence[E any](each func(hand func(E, error) error) error) iter.Seq2[E, er
 // repeated, or when 100 pages in a row are empty or begin with an object that an earlier page began with.
 //
 // An error of fn ends the list, and ListEach returns it unchanged. The error of a list that was cut short is never
-// io.EOF, and the objects before it have been handed on; on a later page than the first it has OpError.Page. ListEach
-// returns the metadata only after it has read the list to its end. The metadata's resource version is that of the first
-// page, so a watch from there misses nothing. Its ShardInfo is empty unless all pages have the same.
+// io.EOF, and the objects before it have been handed on. If the error is about a later page than the first, it has
+// OpError.Page. ListEach returns the metadata only after it has read the list to its end. The metadata's resource
+// version is that of the first page, so a watch from there misses nothing. Its ShardInfo is empty unless all pages have
+// the same.
 //
 // ListEach asks for each page once: Config.Retry does not apply, because its callers usually recover by themselves.
 // [Resource.List] and [Resource.All] retry.
@@ -206,18 +207,18 @@ type listing struct {
 	o        ListOptions
 	reuse    func(meta.Identity) (meta.Object, bool)
 	pipe     *pipeline.Pipeline[Item[meta.Object]]
-	fetching context.Context // of the requests
+	fetching context.Context // the context of the requests
 	cancel   func()          // ends the requests
-	body     io.ReadCloser   // of the page that is being read
-	number   int             // of the page, from 1
-	first    meta.Key        // of the page's objects
+	body     io.ReadCloser   // the body of the page that is being read
+	number   int             // the number of that page, from 1
+	first    meta.Key        // the key of the page's first object
 	empty    bool            // no object of the page has arrived yet
 	next     *nextPage       // the page that has been asked for
 	pages    *pipeline.Pages
 	frames   listFrames
 }
 
-// fail returns err as the error of the list, or of the page if that is a later one.
+// fail returns err as the error of the list. If the current page is not the first, the error names the page.
 func (l *listing) fail(err error) error { return l.q.failPage(l.number, err) }
 
 // begin asks for the first page, and hands its objects to fn once they are read. The caller ends the listing.
@@ -412,11 +413,12 @@ type ListOptions struct {
 	// sends that, because servers otherwise treat the same version differently, depending on the limit.
 	ResourceVersion      string
 	ResourceVersionMatch ResourceVersionMatch
-	// KeepManagedFields leaves metadata.managedFields in the objects. By default it is cut before they are decoded.
+	// KeepManagedFields leaves metadata.managedFields in the objects. By default the client cuts it before it decodes
+	// the objects.
 	KeepManagedFields bool
-	// OnPage, if set, is called with the metadata of each page as soon as it is known. That is before the page's
-	// objects if the server sends the metadata first. RemainingItemCount is the number of objects after the page, if
-	// the server knows it. The goroutine that lists calls OnPage.
+	// OnPage, if set, is called with the metadata of each page as soon as the metadata has arrived. If the server sends
+	// the metadata first, the call precedes the page's objects. RemainingItemCount is the number of objects after the
+	// page, if the server knows it. The goroutine that lists calls OnPage.
 	OnPage func(meta.ListMeta)
 }
 
@@ -490,7 +492,7 @@ func (o ListOptions) pageQuery() url.Values {
 }
 
 // nextQuery returns the parameters of the page that a continue token leads to. They have no resource version, because
-// the token holds it and the server refuses both. Selectors are sent again.
+// the token contains it, and a server refuses a request that has both. Selectors are sent again.
 func (o ListOptions) nextQuery(token string) url.Values {
 	q := o.pageQuery()
 	q.Set("continue", token)

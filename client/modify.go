@@ -129,7 +129,7 @@ func (r resource) unmodified(key meta.Key, mutate func(meta.Object) error, known
 	}
 	before, err := r.encode(obj)
 	if err != nil || mutate(obj) != nil {
-		return nil, false, nil // mutate may do otherwise on the server's object
+		return nil, false, nil // mutate may have another result on the server's object
 	}
 	after, err := r.encode(obj)
 	if err != nil || !bytes.Equal(before, after) {

@@ -16,8 +16,8 @@ const (
 	noPath     = "404 page not found"
 )
 
-// notServed returns what the answer means if the server does not serve the resource at all, and "" otherwise. A
-// NotFound about an object names the object. If e wraps another OpError, that one has the text.
+// notServed returns an explanation of the answer if the server does not serve the resource at all, and "" otherwise. A
+// NotFound about an object names the object. If e wraps another OpError, that OpError has the explanation.
 func (e *OpError) notServed() string {
 	status, ok := errors.AsType[*apierrors.StatusError](e.Err)
 	if e.Resource.Resource == "" || errors.As(e.Err, new(*OpError)) || !ok || status.Status.Code != http.StatusNotFound {

@@ -12,9 +12,9 @@ import (
 
 // One returns a handle that is bound to one object. Lists, watches and DeleteCollection cover only that object, so a
 // watch of the handle is a watch of the object, and an informer of the handle caches it alone. A Role that names the
-// object in resourceNames allows that. The object need not exist. A call for an object of another name, or without a
-// name, returns a [*UsageError] and sends nothing; so does every call on a handle that One derives from that one for
-// another name.
+// object in resourceNames allows these requests. The object need not exist. A call for an object of another name, or
+// without a name, returns a [*UsageError] and sends nothing. If One is called on a bound handle with another name,
+// every call of the new handle does the same.
 //
 //	for event, err := range pods.One(key).Watch(ctx, client.WatchOptions{}) { ... }
 //

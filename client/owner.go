@@ -137,8 +137,8 @@ func (o Owner) validate() error {
 	return nil
 }
 
-// ControllerError says that an object already has a controller, so that it cannot get another one, and that only its
-// controller may ensure it. With EnsureOptions.Owned it also says that an object has no controller and is not adopted.
+// ControllerError says that an object already has a controller, so it cannot get another one, and only its controller
+// may ensure it. With EnsureOptions.Owned it also says that an object has no controller and is not adopted.
 type ControllerError struct {
 	// Present is the reference to the object's controller: the zero value if it has none.
 	Present meta.OwnerReference

@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/internal/packed"
 )
 
-// A handle with a packer gives the packed text of each object along with the object. The text is the server's, so any
-// type can be decoded from it again, whatever it can be encoded to.
+// A handle with a packer gives the packed text of each object along with the object. The text is the server's, so the
+// object can be decoded again even if its Go type cannot be encoded.
 
 // carried holds the packed text of an object. The alias is unexported, so that users do not see its method.
 type carried = packed.Carried

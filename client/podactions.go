@@ -21,9 +21,9 @@ type bodyKey struct {
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// Evict deletes a pod unless that would leave fewer of its kind than a PodDisruptionBudget requires (policy/v1). Nil
-// means that the server has accepted the eviction; the pod exists until it has ended. The zero DeleteOptions evict any
-// pod of that name, with the pod's own grace period.
+// Evict deletes a pod unless that would leave fewer pods than a PodDisruptionBudget requires (policy/v1). Nil means
+// that the server has accepted the eviction; the pod exists until it has ended. The zero DeleteOptions evict any pod of
+// that name, with the pod's own grace period.
 //
 // If the budget does not allow the eviction now, Evict returns a TooManyRequests error (429) with the cause
 // apierrors.CauseDisruptionBudget. Evict does not retry: other pods decide when there is room again, and the caller may

@@ -52,7 +52,7 @@ type note struct {
 type noteKey struct {
 	t    reflect.Type
 	gvr  meta.GVR
-	only *codec.Projection // nil for all of t
+	only *codec.Projection // the members of t that are decoded; nil means all
 }
 
 // noteOf returns the client's note, which is the same for every handle on the Go type and the resource.
@@ -87,8 +87,8 @@ func (n *note) lossyFlag() *atomic.Bool {
 	return &n.lossy
 }
 
-// keepsAll returns an error if the update q, of an object that was read at version, would remove members that the Go type
-// has no field for. It makes no request unless the type is known to lose members.
+// keepsAll returns an error if the update q, of an object that was read at version, would remove members that the Go
+// type has no field for. It makes no request unless the type is known to lose members.
 func (r resource) keepsAll(ctx context.Context, q request, version string) error {
 	if !r.note.lossy.Load() {
 		return nil

@@ -28,7 +28,7 @@ type binary struct {
 	decoder content.Decoder // nil if why is set
 	why     error           // why the objects are decoded from JSON
 	served  handle.Feature  // whether the server accepts requests for protobuf
-	used    handle.Encoding // by the latest list or watch
+	used    handle.Encoding // whether the latest list or watch came as protobuf
 }
 
 var (
@@ -84,8 +84,9 @@ func (r *resource) decodeBinary(item jsonstream.Item, o codec.Options) (any, err
 	return decoded.Elem().Interface(), err
 }
 
-// sendForBody sends the request for a list or a watch. It asks for protobuf where that can be decoded, and for JSON as
-// the second choice. A server that has only JSON picks that, as one does for custom resources.
+// sendForBody sends the request for a list or a watch. It asks for protobuf if the objects can be decoded from
+// protobuf, and for JSON as the second choice. A server picks JSON if it has no protobuf of the resource, as for custom
+// resources.
 func (r resource) sendForBody(ctx context.Context, q request) (*http.Response, error) {
 	decoder, why := r.decoder()
 	return r.sendDropping(ctx, q, decoder != nil, func(ctx context.Context, q request, binary bool) (*http.Response, error) {
@@ -111,7 +112,7 @@ func (r resource) sent(ctx context.Context, q request, why error) (*http.Respons
 	return resp, err
 }
 
-// isBinary reports whether an answer is in the form that was asked for beside JSON.
+// isBinary reports whether an answer is in form, which is nil if only JSON was asked for.
 func isBinary(form content.Form, h http.Header) bool {
 	if form == nil {
 		return false
@@ -160,5 +161,5 @@ func errorBody(form content.Form, resp *http.Response, body []byte) []byte {
 	if status, err := form.Status(body); err == nil {
 		return status
 	}
-	return nil // apierrors then makes do with the code
+	return nil // apierrors then has only the code
 }

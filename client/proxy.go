@@ -104,7 +104,7 @@ func isPort(s string) bool {
 type proxy struct {
 	c      *Client
 	target ProxyTarget
-	prefix string // ProxyTarget.path
+	prefix string // the result of ProxyTarget.path
 	err    error  // why the target cannot be used
 }
 
@@ -127,7 +127,7 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	start := time.Now()
-	resp, err := p.c.http.Transport.RoundTrip(out) // not Do, which follows redirects
+	resp, err := p.c.http.Transport.RoundTrip(out) // http.Client.Do would follow redirects
 	info := RequestInfo{
 		Verb: q.verb, Resource: q.resource, Key: q.key, Subresource: q.subresource,
 		Method: strings.ToUpper(q.verb), Host: p.c.server.Host,
@@ -141,7 +141,7 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	info.Code = resp.StatusCode
 	p.c.observe(ctx, info)
-	resp.Request = r // without the credential
+	resp.Request = r // the caller's request, which has no credential in it
 	return resp, nil
 }
 

@@ -1,6 +1,7 @@
 package client
 
-// Readiness of any kind, by the rules of kstatus (sigs.k8s.io/cli-utils), which GitOps tools and kpt use.
+// This file decides whether an object of any kind is ready, by the rules of kstatus (sigs.k8s.io/cli-utils), which
+// GitOps tools and kpt use.
 
 import (
 	"fmt"
@@ -21,7 +22,7 @@ import (
 //     an object whose controller has not written a status yet is ready; use [UntilTrue] for a kind whose controller
 //     sets Ready.
 //
-// A condition with an observedGeneration counts only if that equals the object's generation.
+// A condition with an observedGeneration counts only if that is not lower than the object's generation.
 //
 //	Deployment               its replicas are of the newest template and available, and no others are left;
 //	                         an error when its progress deadline has passed
@@ -278,7 +279,7 @@ func (r readiness) observedNow() bool {
 	return !found || err != nil || observed >= r.obj.Generation
 }
 
-// number returns a number of the object, or otherwise if it is missing.
+// number returns a number of the object. If the number is missing, it returns the argument otherwise.
 func (r readiness) number(otherwise int64, path ...string) int64 {
 	if n, found, err := meta.Nested[int64](r.obj, path...); found && err == nil {
 		return n

@@ -27,9 +27,9 @@ func ReferenceTo[T meta.Identified[U], U ~string](t Type[T], obj T) meta.ObjectR
 // objects in all versions of a group.
 //
 // Resolve returns an error if ref has no name, another kind or group than r, a namespace although r is cluster-wide, or
-// no namespace although from has none either; and if r is bound to something else. It does not compare uids: compare
-// ref.UID, if it is set, with that of the object. It accepts another namespace than that of from. A program that must
-// not let its users reach into namespaces of others compares key.Namespace.
+// no namespace although from has none either; and if r is bound to another namespace or object. It does not compare
+// uids: compare ref.UID, if it is set, with that of the object. It accepts another namespace than that of from. A
+// program whose users must not refer to other namespaces compares key.Namespace with that of from.
 func Resolve[T meta.Object](r Resource[T], ref, from meta.ObjectReference) (one Resource[T], key meta.Key, err error) {
 	one.untyped, key, err = r.untyped.resolve(ref, from)
 	return one, key, err
@@ -47,7 +47,7 @@ func (r resource) resolve(ref, from meta.ObjectReference) (one resource, key met
 	return one, key, nil
 }
 
-// resolved returns the key of the object of a kind that ref names.
+// resolved returns the key of the object that ref names, which must be of the kind want.
 func resolved(ref, from meta.ObjectReference, want meta.GVK, scope meta.Scope) (meta.Key, error) {
 	key := ref.Key()
 	switch {

@@ -63,21 +63,21 @@ type request struct {
 	key         meta.Key
 	bound       string // the namespace that key must have, if it is set
 	name        string // the name that key must have, if it is set; a collection is limited to it
-	collection  bool   // about the collection: key.Name is not part of the path
+	collection  bool   // the request is about the collection: key.Name is not part of the path
 	subresource string
 	query       url.Values
 	accept      string
 	contentType string
 	body        []byte
-	as          *Subject     // in place of the client's; nil means the client's
+	as          *Subject     // in place of Config.Impersonate; nil means Config.Impersonate
 	once        bool         // must not be sent again, whatever Config.Retry says
-	settles     bool         // its caller reads the result, so it may be sent twice
-	form        content.Form // accept names it before JSON; nil if accept names JSON alone
-	upgrade     http.Header  // of a request that asks for the connection itself; nil for all others
+	settles     bool         // the caller reads the result afterwards, so the request may be sent twice
+	form        content.Form // the form that accept names before JSON; nil if accept names JSON alone
+	upgrade     http.Header  // the headers of a request for the connection itself; nil for all others
 	text        bool         // the answer is text, not an object
 	pauses      bool         // the text may pause
-	versions    served       // of a resource that may be served in another version
-	keeps       bool         // of a list or a watch: managedFields are kept
+	versions    served       // the versions of a resource with a Fallback; nil for all others
+	keeps       bool         // managedFields are kept in a list or a watch
 }
 
 // method returns the HTTP method of the request's verb.
@@ -190,7 +190,7 @@ func (r request) fail(err error) error {
 	return &OpError{Verb: r.verb, Resource: r.resource, Subresource: r.subresource, Key: r.key, Err: err}
 }
 
-// failPage is fail for a page of a list, from 1. err may be an *OpError already.
+// failPage is fail for a page of a list; the first page is number 1. err may be an *OpError already.
 func (r request) failPage(page int, err error) error {
 	op, ok := err.(*OpError)
 	if !ok {
@@ -255,7 +255,7 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 	start := time.Now()
 	info.Waited = start.Sub(asked)
 	var resp *http.Response
-	if err = stopped(ctx); err == nil { // after the waits above
+	if err = stopped(ctx); err == nil { // the gate may have closed during the waits above
 		resp, err = c.http.Do(hr)
 	}
 	info.Duration = time.Since(start)
@@ -280,7 +280,8 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 	return resp, info, nil
 }
 
-// url returns the URL of a path below the server's own path, which may have escapes that mean something to a proxy.
+// url returns the URL of a path below the server's own path. It keeps the escapes of the server's own path, because
+// they may mean something to a proxy.
 func (c *Client) url(path string, query url.Values) string {
 	u := *c.server
 	u.RawPath = strings.TrimSuffix(u.EscapedPath(), "/") + escapePath(path)
@@ -289,8 +290,8 @@ func (c *Client) url(path string, query url.Values) string {
 	return u.String()
 }
 
-// escapePath escapes a path for a URL. It also escapes the semicolon, which a path may have: some servers and proxies
-// end a segment there (RFC 3986, section 3.3), and would see another name.
+// escapePath escapes a path for a URL. It also escapes a semicolon, although a path may have one: some servers and
+// proxies end a segment there (RFC 3986, section 3.3), and would see another name.
 func escapePath(path string) string {
 	return strings.ReplaceAll((&url.URL{Path: path}).EscapedPath(), ";", "%3B")
 }
@@ -301,7 +302,7 @@ func connectionError(ctx context.Context, err error) error {
 		return closed
 	}
 	if waited, ok := errors.AsType[*CredentialError](err); ok {
-		return waited // it names what the request waited for, even if ctx has ended
+		return waited // the error names what the request waited for, even if ctx has ended
 	}
 	if waited, ok := errors.AsType[*conn.SlowReadError](err); ok {
 		return waited
@@ -323,7 +324,7 @@ func connectionError(ctx context.Context, err error) error {
 		return fmt.Errorf("the server closed the connection without an answer: %w", io.ErrUnexpectedEOF)
 	}
 	if apierrors.NetworkOf(err) == apierrors.NetworkTimeout && strings.Contains(err.Error(), "timeout awaiting response headers") {
-		return stallError(fmt.Sprintf("no answer within %v", conn.MaxHeaderWait)) // neither of net/http's two types has a name
+		return stallError(fmt.Sprintf("no answer within %v", conn.MaxHeaderWait)) // net/http exports no type for it
 	}
 	return shown.Error(err)
 }
@@ -364,7 +365,7 @@ func checkAnswer(resp *http.Response, r outgoing) error {
 	}
 	status := apierrors.FromResponse(resp.StatusCode, resp.Header, body, r.info().Method)
 	if err != nil && len(body) == 0 {
-		// Not wrapped: a cut body says nothing about whether the request may be sent again.
+		// err is not wrapped, because a cut body says nothing about whether the request may be sent again.
 		return fmt.Errorf("%w (its body: %v)", status, shown.Error(err))
 	}
 	return status
@@ -399,9 +400,9 @@ func readError(ctx context.Context, resp *http.Response, err error) error {
 	return publicError(err)
 }
 
-// isWhole reports whether a body that has ended without an error is all that the server sent. That is not known if
-// nothing but the end of the connection ends it (RFC 9112, section 6.3, rule 8). A compressed body that has begun
-// marks its own end.
+// isWhole reports whether a body that has ended without an error is known to be all that the server sent. If only the
+// end of the connection marks the end of the body (RFC 9112, section 6.3, rule 8), that is not known. A compressed body
+// that has begun marks its own end.
 func isWhole(resp *http.Response, size int64) bool {
 	return resp.ProtoMajor != 1 || resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0 || resp.Uncompressed && size > 0
 }

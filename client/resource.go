@@ -26,14 +26,14 @@ type Resource[T meta.Object] struct {
 }
 
 // resource is a Resource without its type parameter. It has all fields and does all work, with the objects as
-// meta.Object, and the methods of Resource turn these into T. So the code is compiled once. A package that uses Resource
-// compiles its methods again, and two wrappers of each for each T.
+// meta.Object, and the methods of Resource turn these into T. So its code is compiled once. Only the methods of
+// Resource are compiled again in each package that uses Resource, with two wrappers of each method for each T.
 type resource struct {
 	c     *Client
 	t     Type[meta.Object]
-	typ   reflect.Type // T
+	typ   reflect.Type // the type T
 	write WriteOptions
-	as    *Subject // see As; a pointer, so that handles can be compared
+	as    *Subject // the user of As; a pointer, so that handles can be compared
 	err   error    // why the handle cannot be used; every call returns it
 	// partial makes the server send the objects as PartialObjectMetadata; see Metadata.
 	partial bool
@@ -41,12 +41,13 @@ type resource struct {
 	namespace string
 	// name, if set, is the name of the only object that the handle is about; see One.
 	name string
-	// own is set for a subresource with its own kind, which is the field kind; an empty kind means any.
+	// own is set for a subresource whose objects have another kind than the resource. kind is that kind; if it is
+	// empty, any kind is accepted.
 	own  bool
 	kind meta.GVK
 	// objects, if set, is the Go type of the objects, and T an interface that it implements; see readAs.
 	objects reflect.Type
-	// only, if set, has the members of objects that are decoded; the others stay zero.
+	// only, if set, names the members of objects that are decoded; all other members stay zero.
 	only *codec.Projection
 	// parts, if set, makes the objects share parts; they must not be changed.
 	parts *codec.Parts
@@ -111,9 +112,9 @@ func (r resource) with(o WriteOptions) resource {
 }
 
 // In returns a handle that is bound to one namespace. Keys and objects without a namespace are taken to be in it, and
-// lists and watches cover only it. A call that names another namespace returns a [*UsageError] and sends nothing; so
-// does every call on a handle that In derives from that one for another namespace. A handle on a cluster-wide resource
-// stays as it is.
+// lists and watches cover only it. A call that names another namespace returns a [*UsageError] and sends nothing. If In
+// is called on a bound handle with another namespace, every call of the new handle does the same. A handle on a
+// cluster-wide resource stays as it is.
 func (r Resource[T]) In(namespace string) Resource[T] { return Resource[T]{r.untyped.in(namespace)} }
 
 func (r resource) in(namespace string) resource {
@@ -261,7 +262,7 @@ func (r resource) decode(item jsonstream.Item) (meta.Object, error) {
 func (r *resource) decodeUnchecked(item jsonstream.Item) (meta.Object, error) {
 	gvk := r.gvk()
 	o := codec.Options{APIVersion: gvk.APIVersion(), Kind: gvk.Kind, Parts: r.parts}
-	if r.objects == nil { // the others are not written
+	if r.objects == nil { // an object of the type r.objects is never written, so its lost fields do not matter
 		o.Lossy = r.note.lossyFlag()
 	}
 	var decoded any
@@ -297,7 +298,7 @@ func (r resource) checkKind(apiVersion, kind string) error {
 		return nil
 	}
 	if v := r.versions(); v != nil && !r.partial && !r.own && v.has(apiVersion, kind) {
-		return nil // also one of a watch that began in another version
+		return nil // a watch that began before the version changed still sends the old one
 	}
 	wantAPIVersion, wantKind := r.wireKind()
 	return checkKind(apiVersion, kind, wantAPIVersion, wantKind)
@@ -344,10 +345,10 @@ const (
 // So a cache of large objects costs only their metadata, on the wire too. A server that does not support it, such as
 // some aggregated ones, refuses with an error.
 //
-// Annotations are metadata. The annotation of kubectl apply (last-applied-configuration) holds the whole object, also
-// the data of a Secret. informer.Transform can leave it out of a cache.
+// Annotations are metadata. The annotation of kubectl apply (last-applied-configuration) holds the whole object,
+// including the data of a Secret. informer.Transform can leave it out of a cache.
 //
-// Create, Update and Modify would write objects that have nothing but metadata, so they return a [*UsageError], also on
+// Create, Update and Modify would write objects that have nothing but metadata, so they return a [*UsageError], even on
 // the status subresource. Use Patch for a change, or r for a whole object.
 func Metadata[T meta.Object](r Resource[T]) Resource[*meta.Partial] {
 	return Resource[*meta.Partial]{r.untyped.metadata()}
@@ -368,7 +369,7 @@ func (r resource) accept(verb string) string {
 		return jsonType
 	}
 	kind := partialKind
-	if verb == "list" || verb == "deletecollection" { // which answers with what it has deleted
+	if verb == "list" || verb == "deletecollection" { // deletecollection answers with a list of the deleted objects
 		kind += "List"
 	}
 	return jsonType + ";as=" + kind + ";g=meta.k8s.io;v=v1"

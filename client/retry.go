@@ -201,7 +201,7 @@ func (c *Client) try(ctx context.Context, r outgoing, n int, read func(*http.Res
 	return info, read(resp)
 }
 
-// stops reports whether there is no attempt after the n-th, and why. If it returns false, it has taken one from the
+// stops reports whether there is no attempt after the n-th, and why. If stops is false, it has taken one retry from the
 // budget.
 func (c *Client) stops(ctx context.Context, n int, floor, wait time.Duration) (why string, stops bool) {
 	if n >= c.retry.Attempts {
@@ -239,7 +239,7 @@ func repeats(r outgoing, info RequestInfo, err error) bool {
 		return asked && (info.Code == http.StatusTooManyRequests && !budget || info.Code >= 500)
 	}
 	if errors.As(err, new(*DecodeError)) || errors.As(err, new(*AnswerError)) {
-		return false // whatever it wraps, the answer is whole
+		return false // the answer is complete, whatever error this one wraps
 	}
 	switch apierrors.NetworkOf(err) {
 	case apierrors.NetworkReset, apierrors.NetworkClosed:
@@ -264,8 +264,8 @@ type writeBody struct {
 }
 
 // isIdempotent reports whether sending r twice has the same outcome as sending it once: the server does not store it,
-// or it is an apply, which states the fields of one manager. If others have written between the two, the second does
-// what the first would have done if it had arrived later.
+// or it is an apply, which states the fields of one manager. If others have written between the two requests, the
+// second does what the first would have done if it had arrived later.
 func (r request) isIdempotent() bool {
 	if r.query.Get("dryRun") == "All" || strings.HasPrefix(r.contentType, "application/apply-patch") {
 		return true
@@ -274,8 +274,8 @@ func (r request) isIdempotent() bool {
 	return r.method() == http.MethodDelete && json.Unmarshal(r.body, &body) == nil && len(body.DryRun) > 0
 }
 
-// isPinned reports whether r has a precondition that r's own success makes false, or that names an object, which cannot
-// be deleted twice.
+// isPinned reports whether r has a precondition that the success of r makes false. A deletion with a uid is such a
+// request, because an object cannot be deleted twice.
 func (r request) isPinned() bool {
 	if r.body == nil || r.collection {
 		return false

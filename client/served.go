@@ -28,8 +28,8 @@ func versionsOf(c *Client, f Fallback, kind meta.GVK, resource string) served {
 func (r resource) versions() served { return versionsOf(r.c, r.t.Fallback, r.t.GVK(), r.t.Resource) }
 
 // Served returns the descriptor with the version that the handle uses in the place of Type.Version. Before the first
-// answer of the server, and for a Type without Fallback, that is Type.Version. Names of the kind that the server stores
-// need it, such as that of an owner:
+// answer of the server, and for a Type without Fallback, that is Type.Version. Use Served where the server stores the
+// apiVersion of an object, such as in the reference to an owner:
 //
 //	err := client.SetController(pod, client.OwnerOf(sites.Served(), site))
 func (r Resource[T]) Served() Type[T] {

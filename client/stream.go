@@ -13,13 +13,13 @@ import (
 const plainType = "text/plain"
 
 // stream asks for a subresource whose answer is text, such as a log, and returns the text. If idles is true, the answer
-// may pause. Every error is an *OpError, also one of a Read.
+// may pause. Every error is an *OpError, including those of Read.
 func (r resource) stream(
 	ctx context.Context, key meta.Key, subresource string, query map[string][]string, idles bool,
 ) (io.ReadCloser, error) {
 	q := r.request("get", key)
 	q.subresource, q.query, q.text, q.pauses = subresource, query, true, idles
-	q.accept = jsonType + ", */*" // an API server refuses a request that accepts only text
+	q.accept = jsonType + ", */*" // an API server refuses a request that accepts text only
 	resp, err := r.send(ctx, q)
 	if err != nil {
 		return nil, err

@@ -34,8 +34,8 @@ func (r Resource[T]) Sub(name string) Sub[T] {
 }
 
 // SubOf returns a subresource that takes and returns an S instead of the object. An S that is written must name its
-// kind itself, unless the server accepts only one kind. The client does not check the kind of answers, so S should keep
-// it. [ScaleOf] is a SubOf that knows the kind.
+// kind itself, unless the server accepts only one kind. The client does not check the kind of answers, so S should have
+// fields for apiVersion and kind. [ScaleOf] is a SubOf that knows the kind.
 func SubOf[S, T meta.Object](r Resource[T], name string) Sub[S] {
 	return subOf[S](r.untyped, name, meta.GVK{})
 }
@@ -52,7 +52,7 @@ func (r resource) withKind(typ reflect.Type, kind meta.GVK) resource {
 	return s
 }
 
-// checkSub returns a handle that cannot be used if name is no name of a subresource.
+// checkSub returns r. If name cannot be the name of a subresource, every call of the returned handle fails.
 func (r resource) checkSub(name string) resource {
 	if err := meta.ValidSegment("subresource", name); err != nil && r.err == nil {
 		r.err = fmt.Errorf("client.Resource.Sub: %w", err)

@@ -76,7 +76,7 @@ func (r resource) table(ctx context.Context, o ListOptions, t TableOptions) (Tab
 	for number := 1; ; number++ {
 		from := len(table.Rows)
 		m, err := r.tablePage(ctx, q, t, o.KeepManagedFields, &table)
-		if number == 1 && o.isFloor() && isTooOld(err) { // as ListEach does
+		if number == 1 && o.isFloor() && isTooOld(err) { // ListEach does the same
 			q.query = t.set(o.pageQuery())
 			m, err = r.tablePage(ctx, q, t, o.KeepManagedFields, &table)
 		}
@@ -208,7 +208,7 @@ func (r resource) tablePage(ctx context.Context, q request, o TableOptions, mana
 	return m, r.finishRows(t.Rows[from:], o, managedFields)
 }
 
-// add adds the rows of a table. mayChange says that it may have other columns than those before.
+// add adds the rows of a table. mayChange says that the table may have other columns than t has so far.
 func (t *Table) add(item jsonstream.Item, mayChange bool) (meta.ListMeta, error) {
 	body, err := codec.Unmarshal[*tableBody](item.Raw)
 	if err != nil {
@@ -261,7 +261,7 @@ func (r resource) addPlain(t *Table, item jsonstream.Item, q request) (meta.List
 	return list.ListMeta, nil
 }
 
-// age returns the time between then and now, in the largest unit of which there are at least two.
+// age returns the time between then and now, in the largest unit in which it is at least 2.
 func age(then, now time.Time) string {
 	if then.IsZero() {
 		return "<unknown>"
@@ -288,9 +288,9 @@ func (t Table) Wide() Table {
 	return t
 }
 
-// Write writes the table as text, in aligned columns under a line of headings. It writes the columns of priority 0, and
-// before them the namespace if the rows are of several. A cell shows its first line, without control characters; nil
-// and the empty string are "<none>".
+// Write writes the table as text, in aligned columns under a line of headings. It writes the columns of priority 0. If
+// the rows are in several namespaces, the first column is the namespace. A cell shows its first line, without control
+// characters; nil and the empty string are "<none>".
 func (t Table) Write(w io.Writer) error {
 	out := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	namespaces := slices.ContainsFunc(t.Rows, func(r Row) bool { return r.namespace() != t.Rows[0].namespace() })
@@ -316,7 +316,7 @@ func (t Table) Write(w io.Writer) error {
 		for i, c := range t.Columns {
 			if c.Priority == 0 {
 				var v any
-				if i < len(r.Cells) { // a row that the caller made may have fewer
+				if i < len(r.Cells) { // a row that the caller made may have fewer cells
 					v = r.Cells[i]
 				}
 				cells = append(cells, cellText(v))

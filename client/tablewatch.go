@@ -42,9 +42,9 @@ type TableEvent struct {
 }
 
 // WatchTable opens one HTTP watch, as [Resource.Watch] does, and iterates over its events as tables of one row,
-// whatever T is. So a program can print what changes as kubectl does. A server that makes no tables sends the objects;
-// see Table.Plain. Any error is final, except a *DecodeError: it is about one event that cannot be read, and the next
-// events follow.
+// whatever T is. So a program can print changes in the way kubectl does. A server that makes no tables sends the
+// objects; see Table.Plain. Any error is final, except a *DecodeError: it is about one event that cannot be read, and
+// the next events follow.
 //
 // WatchOptions.Skip must not be set.
 func (r Resource[T]) WatchTable(ctx context.Context, o WatchOptions, t TableOptions) iter.Seq2[TableEvent, error] {
@@ -148,7 +148,8 @@ func (r resource) tableEvent(f jsonstream.Frame, o TableOptions, managedFields b
 	return tableItem{event: e}, nil
 }
 
-// finishRows completes rows that came from the server: Raw has the object as it came so far, if there is one.
+// finishRows completes rows that came from the server. On entry, Raw has the object as the server sent it, if it sent
+// one.
 func (r resource) finishRows(rows []Row, o TableOptions, managedFields bool) error {
 	for i := range rows {
 		row := &rows[i]

@@ -28,7 +28,7 @@ func withTimeout(ctx context.Context, r outgoing, query url.Values) url.Values {
 	if query == nil {
 		query = url.Values{}
 	}
-	// Rounded up: 0 would mean no limit, and the server must not give up before the client does.
+	// The time is rounded up: 0 would mean no limit, and the server must not give up before the client does.
 	left := time.Until(deadline) + time.Millisecond - 1
 	query.Set("timeout", max(left.Truncate(time.Millisecond), time.Millisecond).String())
 	return query

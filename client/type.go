@@ -31,10 +31,10 @@ type Type[T meta.Object] struct {
 	// Scope is meta.Namespaced, the zero value, or meta.Cluster.
 	Scope meta.Scope
 	// Fallback names versions for servers that do not serve Version, such as Versions("v1beta1"). T must fit all of
-	// them. Nothing is asked in advance: if the server answers a request that it does not serve the resource in the
-	// version, the client sends the request in the next one, and remembers the version that is served.
-	// [Resource.Served] returns it. Objects come as JSON. Each request for a resource that the server lacks altogether
-	// is sent once for each version.
+	// them. The client asks nothing in advance. If the server's answer to a request says that it does not serve the
+	// resource in that version, the client sends the request in the next version. It remembers the version that the
+	// server serves, and [Resource.Served] returns it. Objects come as JSON. Each request for a resource that the
+	// server lacks altogether is sent once for each version.
 	Fallback Fallback
 	// JSON asks for JSON alone, whatever Config.Protobuf says.
 	JSON bool

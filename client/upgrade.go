@@ -10,8 +10,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// upgrade asks for a subresource as a WebSocket, and returns the connection and the header of the answer. It is never
-// sent twice: the server may have begun the action.
+// upgrade asks for a subresource as a WebSocket, and returns the connection and the header of the answer. The client
+// never sends the request twice, because the server may have begun the action.
 func (r resource) upgrade(
 	ctx context.Context, key meta.Key, subresource string, query, header map[string][]string,
 ) (io.ReadWriteCloser, map[string][]string, error) {
@@ -24,10 +24,10 @@ func (r resource) upgrade(
 	if err != nil {
 		return nil, nil, err
 	}
-	return resp.Body.(io.ReadWriteCloser), resp.Header, nil // see checkUpgrade
+	return resp.Body.(io.ReadWriteCloser), resp.Header, nil // checkUpgrade has checked that the body has this type
 }
 
-// checkUpgrade returns an error unless resp is the connection.
+// checkUpgrade returns an error unless the body of resp is the connection.
 func checkUpgrade(resp *http.Response) error {
 	if _, ok := resp.Body.(io.ReadWriteCloser); ok && resp.StatusCode == http.StatusSwitchingProtocols {
 		return nil

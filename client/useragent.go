@@ -9,7 +9,8 @@ import (
 )
 
 // defaultUserAgent is the User-Agent of clients without Config.UserAgent, which is the same for the whole program.
-// Servers make the field manager of a write from the text before the slash, so that does not depend on the version.
+// Servers make the field manager of a write from the text before the slash, so the field manager does not depend on the
+// version.
 var defaultUserAgent = sync.OnceValue(func() string {
 	return fmt.Sprintf("bowline/%s (%s/%s)", version.Bowline(), runtime.GOOS, runtime.GOARCH)
 })

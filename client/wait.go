@@ -36,7 +36,8 @@ import (
 // [UntilCreated] also waits for the resource. If ctx never ends, WaitFor may wait forever.
 //
 // Every error is a [*WaitError], which has the last state that was seen. An error of the condition is final. The
-// condition sees the object as it is on the wire, whatever T keeps of it, and also if r is a handle of [Metadata].
+// condition sees the whole object as it is on the wire, even if T has only some of its fields, and even if r is a
+// handle of [Metadata].
 func WaitFor[T meta.Object](ctx context.Context, r Resource[T], key meta.Key, cond Condition) (T, error) {
 	return typed[T](r.untyped.waitFor(ctx, key, cond))
 }
@@ -77,7 +78,7 @@ type WaitError struct {
 
 	condition string
 	seen      bool   // the server has been read
-	version   string // of the last state, or of the list that did not have the object
+	version   string // the version of the last state, or of the list that did not have the object
 }
 
 // Error returns, for example, `wait for pods "web/a" to be ready: context deadline exceeded; last seen: phase Pending
@@ -125,7 +126,7 @@ type wait struct {
 	fail *WaitError
 	pace *retry.Backoff
 
-	selector string // of the object
+	selector string // the field selector of the object
 	now      *sight // the object's last state; nil if it did not exist
 	version  string // the version to watch from; empty if the object must be listed
 	met      bool
@@ -142,7 +143,7 @@ func (w *wait) validate() error {
 		return err
 	}
 	q := w.r.untyped.request("get", w.key)
-	w.key, w.fail.Key = q.key, q.key // in the handle's namespace, if it has one
+	w.key, w.fail.Key = q.key, q.key // the key in the handle's namespace, if the handle has one
 	if _, err := q.path(); err != nil {
 		return err
 	}
@@ -202,7 +203,7 @@ func (w *wait) list(ctx context.Context) error {
 	o := ListOptions{Namespace: w.key.Namespace, FieldSelector: w.selector}
 	var found *sight
 	m, err := w.r.ListEach(ctx, o, nil, func(item Item[*sight]) error {
-		if item.Identity.Key() != w.key { // a server that ignores the selector
+		if item.Identity.Key() != w.key { // the server ignores the selector
 			return nil
 		}
 		found = item.Object
@@ -221,7 +222,8 @@ func (w *wait) list(ctx context.Context) error {
 // watch follows the object from w.version until the watch ends. fruitful is set if an event arrived, or if the watch
 // lasted.
 func (w *wait) watch(ctx context.Context) (fruitful bool, err error) {
-	// The server ends the watch after a few minutes. If it does not, because the connection is dead, the client does.
+	// The server ends the watch after a few minutes. If the connection is dead, the server cannot end the watch, so the
+	// client does.
 	const long, slack = 2 * time.Minute, 15 * time.Second
 	timeout := (long + rand.N(long)).Truncate(time.Second)
 	watching, cancel := context.WithTimeout(ctx, timeout+slack)
@@ -252,7 +254,7 @@ func (w *wait) watch(ctx context.Context) (fruitful bool, err error) {
 func (w *wait) see(obj *sight, version string) error {
 	w.fail.seen, w.fail.Last = true, nil
 	if obj != nil && w.now != nil && obj.UID != w.now.UID {
-		if err := w.judge(nil, version); err != nil { // the first one was deleted in between
+		if err := w.judge(nil, version); err != nil { // the first object was deleted in between
 			return err
 		}
 	}

@@ -33,26 +33,26 @@ type warningClass struct{ verb, resource, text string }
 // warningState is what a client remembers of the warnings of a class.
 type warningState struct {
 	said  time.Time     // when the last line was logged
-	pause time.Duration // after that line
-	more  int           // warnings since
+	pause time.Duration // the pause after that line
+	more  int           // how many warnings came after that line
 }
 
 // warningLog decides which warnings are logged. Its mutex guards all fields. The zero warningLog is ready for use.
 type warningLog struct {
 	mu      sync.Mutex
-	classes map[warningClass]*warningState // at most maxWarnings
+	classes map[warningClass]*warningState // has at most maxWarnings entries
 	minute  time.Time                      // when the present minute began
-	lines   int                            // in the present minute
+	lines   int                            // the lines in the present minute
 	left    int                            // warnings that got no line since the last line, because there were too many
 }
 
 // warningLine has the facts that a line adds to the warning. The zero warningLine means that there is no line.
 type warningLine struct {
 	said bool          // the warning gets a line
-	last bool          // the first warning without a line in this minute; a line says that there are no more
-	more int           // how many like it came since the last such line
-	in   time.Duration // how long ago that was
-	left int           // how many others were left out
+	last bool          // the first warning without a line in this minute; the log says that there will be no more
+	more int           // how many similar warnings came since their last line
+	in   time.Duration // the time since that line
+	left int           // how many other warnings were left out
 }
 
 // add notes a warning, and says what to log.
@@ -87,7 +87,8 @@ func (l *warningLog) add(class warningClass) (line warningLine) {
 	return line
 }
 
-// logWarning logs a warning of the answer to r, unless it has logged one like it, or too many.
+// logWarning logs a warning of the answer to r, unless it has logged a similar one recently, or too many in this
+// minute.
 func (c *Client) logWarning(ctx context.Context, r outgoing, said conn.Warning) {
 	info := r.info()
 	where := info.Resource.String()
@@ -105,7 +106,7 @@ func (c *Client) logWarning(ctx context.Context, r outgoing, said conn.Warning) 
 	c.logOne(ctx, class, "the server warns", details)
 }
 
-// logOne logs a warning of a class, unless it has logged one like it, or too many.
+// logOne logs a warning of a class, unless it has logged one of that class recently, or too many in this minute.
 func (c *Client) logOne(ctx context.Context, class warningClass, message string, details []any) {
 	line := c.logged.add(class)
 	switch {
@@ -135,7 +136,7 @@ func (c *Client) warningLogger(ctx context.Context) func(message string, details
 		return c.log.Info
 	}
 	if logger, err := logr.FromContext(ctx); err == nil {
-		return logger.Info // also one that discards: the program has put it there
+		return logger.Info // even a logger that discards: the program has put it into the context
 	}
 	return slog.Default().Warn
 }

@@ -40,9 +40,10 @@ type Event[T meta.Object] struct {
 	// Object is the object's new state, its last state if Type is Deleted, or the object that reuse returned. It is the
 	// zero T for Bookmark and when Err is set.
 	Object T
-	// Identity is the object's identity as the server sent it, whatever T keeps of it. Resume after this event from its
-	// resource version; a Bookmark has nothing else. If the object exceeds a limit, Identity has the fields that could
-	// be read, perhaps none. An empty resource version does not move the watch.
+	// Identity is the object's identity as the server sent it, whatever T keeps of it. To resume after this event,
+	// watch from its resource version. For a Bookmark, Identity has only the resource version. If the object exceeds a
+	// limit, Identity has the fields that could be read, perhaps none. If the resource version is empty, resume from
+	// that of an earlier event.
 	Identity meta.Identity
 	// Reused says that Object came from reuse and was not decoded, or that WatchOptions.Skip has skipped it.
 	Reused bool
@@ -149,7 +150,7 @@ func (w *watching) open(ctx context.Context) (err error) {
 		return w.q.fail(&UsageError{Err: err})
 	}
 	w.resp, err = w.r.sendForBody(ctx, w.q)
-	w.q.query = nil // the errors do not have it
+	w.q.query = nil // the query is not needed any more: errors do not show it
 	return err
 }
 
@@ -168,11 +169,11 @@ type WatchOptions struct {
 	// ceases to match arrives as Added or Deleted.
 	LabelSelector string
 	FieldSelector string
-	// ShardSelector is that of [ListOptions]: the watch reports only objects with a hash in its ranges, also as initial
-	// events. It does not change bookmarks. No event says whether the server applied the selector, not even the
-	// bookmark that ends the initial events, so a caller that must not receive other objects checks each object against
-	// the range. The ShardInfo of a list does not tell either: Kubernetes 1.36 applies the selector to lists of events
-	// and not to watches of them.
+	// ShardSelector is that of [ListOptions]: the watch reports only objects with a hash in its ranges. That includes
+	// the initial events. It does not change bookmarks. No event says whether the server applied the selector, not even
+	// the bookmark that ends the initial events, so a caller that must not receive other objects checks each object
+	// against the range. The ShardInfo of a list does not tell either: Kubernetes 1.36 applies the selector to lists of
+	// events and not to watches of them.
 	ShardSelector string
 	// ResourceVersion is the version after which to start: that of a list or of an event. Empty starts with the present
 	// objects as Added events, in no order, and nothing marks their end.
@@ -193,8 +194,8 @@ type WatchOptions struct {
 	// later if the collection does not change. The goroutine that reads the watch calls OnOpen.
 	OnOpen func()
 	// Skip, if set, is called with the identity of each object before it is decoded. If it returns true, the event has
-	// no Object and is marked Reused, whatever its type. The goroutine that reads the watch calls Skip, in WatchEach
-	// before reuse.
+	// no Object and is marked Reused, whatever its type. The goroutine that reads the watch calls Skip. WatchEach calls
+	// Skip before reuse.
 	Skip func(meta.Identity) bool
 }
 
@@ -305,7 +306,7 @@ func (r resource) event(
 			return unusable(publicError(f.Limit))
 		}
 		return e, false, nil // a bookmark has no object that could be missed
-	case f.Limit != nil: // reported although the object may be unknown; the next event has the version to resume from
+	case f.Limit != nil: // reported even without an identity; the next event has the version to resume from
 		e.Err = &DecodeError{Identity: f.Identity, Err: publicError(f.Limit)}
 		return e, false, nil
 	case f.ResourceVersion == "":
@@ -373,14 +374,13 @@ func failure(object []byte, kind string) (error, bool) {
 	return apierrors.FromStatus(*status), true
 }
 
-// lacks returns an error that says that an object's metadata has no such field, or has another value than a string
-// there.
+// lacks returns an error that says that a field of an object's metadata is missing, empty, or not a string.
 func lacks(object []byte, field string) error {
 	var o struct {
 		Metadata json.RawMessage `json:"metadata"`
 	}
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(object, &o) // a field that cannot be read is missing
+	_ = json.Unmarshal(object, &o) // a field that cannot be read counts as missing
 	if kind := kindOfJSON(o.Metadata); kind != "" && json.Unmarshal(o.Metadata, &fields) != nil {
 		return fmt.Errorf("metadata must be an object, got %s", kind)
 	}

@@ -18,8 +18,8 @@ import (
 
 // Create creates obj, in its namespace, and returns it as the server stored it. If obj has no name, the server makes
 // one from metadata.generateName; if that name is taken, Create asks for another one, as [Retry] says. Create fails
-// with AlreadyExists if an object of obj's name exists. It returns a [*UsageError] if obj has a resource version, as an
-// object that was read has.
+// with AlreadyExists if an object of obj's name exists. It returns a [*UsageError] if obj has a resource version, such
+// as an object that was read.
 func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
 	return typed[T](r.untyped.sendObject(ctx, r.untyped.request("create", meta.Key{}), obj))
 }
@@ -32,7 +32,7 @@ func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
 // whether it has decoded into T an object of this resource with a field that T lacks. From then on Update first reads
 // the object. If T lacks any part of it, Update writes nothing and returns a [*UsageError]; [Resource.Modify] and
 // [Resource.Patch] keep the fields that they do not name. A T that models all that the server sends costs no request.
-// A custom decoding method, a map, an any and a json.RawMessage are taken to keep everything.
+// The client assumes that a custom decoding method, a map, an any and a json.RawMessage keep everything.
 //
 // Without a resource version in obj, Update also replaces what others add after that read.
 func (r Resource[T]) Update(ctx context.Context, obj T) (T, error) {
@@ -104,8 +104,8 @@ func (r resource) sendPatch(ctx context.Context, q request, p patch.Patch) (meta
 }
 
 // Delete deletes the object. Nil means that the server has accepted the deletion: an object with finalizers, or with a
-// grace period, exists until they are done. [Resource.DeleteWithResult] tells the two apart. Delete returns a NotFound
-// error if the object does not exist.
+// grace period, exists until the finalizers are removed and the grace period is over. [Resource.DeleteWithResult]
+// reports whether the object is gone. Delete returns a NotFound error if the object does not exist.
 func (r Resource[T]) Delete(ctx context.Context, key meta.Key, o DeleteOptions) error {
 	return r.untyped.sendDelete(ctx, r.untyped.request("delete", key), o)
 }
@@ -147,7 +147,7 @@ func drain(resp *http.Response) {
 	_ = resp.Body.Close()
 }
 
-// WriteOptions hold for every write of a handle, also through its subresources; see [Resource.With].
+// WriteOptions apply to every write of a handle, including writes through its subresources; see [Resource.With].
 type WriteOptions struct {
 	// FieldManager is the name under which the server records the fields that a write sets: at most 128 bytes of
 	// printable text. If it is empty, the server makes a name from Config.UserAgent. [Resource.Apply] needs it.

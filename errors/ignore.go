@@ -18,8 +18,8 @@ import (
 //
 //	return apierrors.Ignore(errors.Join(deleted, closed), apierrors.NotFound) // nil if nothing else failed
 //
-// An error that unwraps to several errors and has the text of one of them is one failure with several identities: it
-// is ignored if one of them is.
+// An error that unwraps to several errors and has the text of one of them is one failure with several identities.
+// Ignore returns nil for it if it would return nil for one of them.
 func Ignore(err error, reasons ...Reason) error {
 	if ignored(err, reasons) {
 		return nil
@@ -59,8 +59,8 @@ func ignored(err error, reasons []Reason) bool {
 	return child != nil && ignored(child, reasons)
 }
 
-// joinedIn returns the errors that err unwraps to, if its type unwraps to several, and whether they are several
-// failures.
+// joinedIn returns the errors that err unwraps to, if its type unwraps to several, and reports whether these are
+// separate failures.
 func joinedIn(err error) (parts []error, joined bool) {
 	parts = several(err)
 	if len(parts) == 0 {

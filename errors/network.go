@@ -14,8 +14,8 @@ import (
 type Network string
 
 const (
-	// NetworkFine is the zero value. No failure of the network is known: there is no error, the server answered, or
-	// the error is a different one.
+	// NetworkFine is the zero value. The network is not known to have failed: there is no error, the server answered,
+	// or the error has another cause.
 	NetworkFine Network = ""
 	// NetworkLookup: the server's name could not be resolved.
 	NetworkLookup Network = "lookup"

@@ -73,7 +73,7 @@ const (
 // Error returns the word.
 func (r Reason) Error() string { return string(r) }
 
-// Is makes Gone and Expired equal for errors.Is, also if an error wraps the reason itself.
+// Is makes Gone and Expired equal for errors.Is, even if an error wraps a Reason and not a StatusError.
 func (r Reason) Is(target error) bool {
 	t, ok := target.(Reason)
 	return ok && r.Code() == http.StatusGone && t.Code() == http.StatusGone

@@ -111,13 +111,13 @@ func isHTML(contentType, text string) bool {
 // htmlTitle returns the text of the page's title element, which is more useful than the markup around it.
 func htmlTitle(text string) string {
 	const open, end = "<title>", "</title>"
-	lower := strings.Map(func(r rune) rune { // ASCII only, so that the offsets stay
+	lower := strings.Map(func(r rune) rune { // changes only ASCII letters, so that the offsets stay the same
 		if 'A' <= r && r <= 'Z' {
 			return r + 'a' - 'A'
 		}
 		return r
 	}, text)
-	if len(lower) != len(text) { // invalid UTF-8 has changed them
+	if len(lower) != len(text) { // invalid UTF-8 has changed the offsets
 		lower = text
 	}
 	from := strings.Index(lower, open)

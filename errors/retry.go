@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// MaxRetryAfter is the longest time to wait that is accepted. A longer one is shortened to it.
+// MaxRetryAfter is the longest time to wait that this package returns. It shortens a longer one to this.
 const MaxRetryAfter = time.Hour
 
 // RetryAfter returns how long the server asks to wait before a retry, and whether it named a time, which may be 0. If
 // err joins several answers it returns the longest. The fields RetryAfter and HasRetryAfter of an answer have priority
-// over its Status's retryAfterSeconds, as the header has. [SafeToRetry] reports whether a retry is safe at all.
+// over its Status's retryAfterSeconds, as the Retry-After header has. [SafeToRetry] reports whether a retry is safe at
+// all.
 func RetryAfter(err error) (wait time.Duration, ok bool) {
 	for e := range all(err) {
 		if e.HasRetryAfter || e.RetryAfter > 0 {
@@ -131,7 +132,7 @@ func judge(err error) verdict {
 	if len(children) > 0 {
 		return out
 	}
-	if err.Error() == "net/http: TLS handshake timeout" { // its type is not exported
+	if err.Error() == "net/http: TLS handshake timeout" { // the type of this error is not exported
 		return safe
 	}
 	if NetworkOf(err) != NetworkFine {

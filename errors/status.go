@@ -93,7 +93,7 @@ func (e *StatusError) Is(target error) bool {
 	return said.Code() == 0 && reasonOfCode(e.Status.Code, "") == t
 }
 
-// reason returns the word that the server sent, or else the one that the code implies.
+// reason returns the word that the server sent, or else the reason that the code implies.
 func (e *StatusError) reason() Reason {
 	return Reason(cmp.Or(e.Status.Reason, string(reasonOfCode(e.Status.Code, ""))))
 }

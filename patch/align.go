@@ -6,8 +6,9 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// align pairs elements of a with elements of b, and returns the pairs of indices, which both ascend. First it pairs
-// elements that are the same, and then those without a name that have the same place between two such pairs.
+// align pairs elements of a with elements of b, and returns the pairs of their indices. From one pair to the next, both
+// indices grow. First it pairs elements that are the same, and then those without a name that have the same place
+// between two such pairs.
 func align(a, b []tree.Node, run *tree.TextRun) [][2]int {
 	// The caller appends one more pair.
 	x := aligner{itemsA: a, itemsB: b, run: run, pairs: make([][2]int, 0, min(len(a), len(b))+1)}
@@ -56,7 +57,7 @@ func (x *aligner) identities(i, j int) (a, b identity) {
 	return x.a[i-x.start], x.b[j-x.start]
 }
 
-// most pairs as many as possible of the elements from start on: a longest common subsequence.
+// most pairs as many of the elements from start on as possible, by a longest common subsequence.
 func (x *aligner) most(start, endA, endB int) {
 	n, m := endA-start, endB-start
 	if n == 0 || m == 0 {
@@ -75,7 +76,7 @@ func (x *aligner) most(start, endA, endB int) {
 		}
 	}
 	i, j := start, start
-	doneA, doneB := i, j // where the gap starts that is not paired yet
+	doneA, doneB := i, j // the start of the gap that is not paired yet
 	for i < endA && j < endB {
 		at := (i-start)*(m+1) + j - start
 		switch {

@@ -91,7 +91,7 @@ type comparison struct {
 	names   *namings
 }
 
-// same compares the values of the member called name. others has the fields in it that other owners own.
+// same compares the values of the member called name. others has the fields within the value that other owners own.
 func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, others *fieldset.Set) bool {
 	if s == nil {
 		return false

@@ -360,8 +360,8 @@ func dropNulls(n *tree.Node) {
 	}
 }
 
-// dropZeros removes the zeros that encoding/json has written although their fields leave zeros out, unless a path
-// leads to them.
+// dropZeros removes the zeros that encoding/json has written although their fields are tagged omitempty or omitzero,
+// unless a path leads to them.
 func dropZeros(root *tree.Node, from *tree.Source, hints map[uint32]govalue.Tag, paths []string) {
 	for _, path := range paths {
 		if names, err := ParsePointer(path); err == nil {

@@ -14,9 +14,9 @@ import (
 //
 // The patch changes objects member by member. In lists, two elements are the same if they are equal or have the same
 // name (a member "name", or else "key", or else "type"). The patch replaces a list whole if that makes the patch
-// shorter, and replaces an object that has thousands of changes. The cost is bounded: if more than half a million
-// pairs of elements would have to be compared in a list, its elements are matched by their index, and a list whose
-// path is longer than 4 KiB is replaced.
+// shorter, and an object whole if it has thousands of changes. The cost is bounded: if more than half a million pairs
+// of elements would have to be compared in a list, its elements are matched by their index, and a list whose path is
+// longer than 4 KiB is replaced.
 //
 // The patch names elements by their index, without regard to what is at that index when the patch arrives.
 // [DiffGuarded] tests first.
@@ -26,8 +26,8 @@ func DiffJSON(old, new any) Patch {
 
 // DiffGuarded is [DiffJSON] with a test before each operation, so that the patch fails if another client has changed
 // the same value in the meantime. A test compares a value that the patch replaces or removes with the value in old. If
-// elements of a list come, go or move, the test compares the whole list. There is no test for a new member, and none
-// for a value that has a list with null in it, because an API server closes the connection at such a test.
+// elements of a list are added, removed or moved, the test compares the whole list. There is no test for a new member,
+// and none for a value that has a list with null in it, because an API server closes the connection at such a test.
 // [Patch.WithResourceVersion] guards these too.
 func DiffGuarded(old, new any) Patch {
 	return diff("patch.DiffGuarded", JSONType, old, new, diffJSON(true))
@@ -60,7 +60,7 @@ const (
 type scripter struct {
 	out     []byte
 	ops     int
-	path    []byte // of the values that are compared
+	path    []byte // the path of the values that are compared
 	guarded bool
 	run     tree.TextRun
 	written int // the bytes written, including those taken back; for a test
@@ -119,7 +119,7 @@ func (d *scripter) mark() mark { return mark{len(d.out), d.ops} }
 
 func (d *scripter) back(m mark) { d.out, d.ops = d.out[:m.out], m.ops }
 
-// down adds a name to the path, and returns its length before.
+// down adds a name to the path, and returns the length that the path had before.
 func (d *scripter) down(name []byte) int {
 	n := len(d.path)
 	d.path = append(d.path, '/')
@@ -192,7 +192,7 @@ func (d *scripter) members(a, b *tree.Branch) {
 	}
 }
 
-// items writes the operations that change one list to the other. They go through the list from its start, so
+// items writes the operations that change one list to the other. The operations go through the list from its start, so
 // everything before the index of an operation already equals b.
 func (d *scripter) items(list, with *tree.Node) {
 	a, b := list.Open().Items, with.Open().Items
@@ -228,12 +228,12 @@ func (d *scripter) items(list, with *tree.Node) {
 	}
 }
 
-// moves reports whether elements come, go or move.
+// moves reports whether elements are added, removed or moved.
 func moves(pairs [][2]int, a, b int) bool {
 	return a != b || slices.ContainsFunc(pairs, func(p [2]int) bool { return p[0] != p[1] })
 }
 
-// hasNullItem reports whether there is a list with null in a value.
+// hasNullItem reports whether a value contains a list with null in it.
 func hasNullItem(n *tree.Node) bool {
 	return bytes.Contains(n.Text(), []byte("null")) && isNullInList(n)
 }

@@ -17,7 +17,7 @@ var (
 	// ErrNotFound: the document does not have the location. A member does not exist, an index is out of range, or a
 	// path leads through a value that is neither an object nor a list.
 	ErrNotFound = errors.New("location not found")
-	// ErrTestFailed: the value of a "test" operation is not that of the document.
+	// ErrTestFailed: the value of a "test" operation differs from the value in the document.
 	ErrTestFailed = errors.New("test failed")
 	// ErrTooLarge: a document, a patch or a result is beyond the bounds of this package.
 	ErrTooLarge = tree.ErrTooLarge

@@ -13,11 +13,11 @@ import (
 // manager has applied nothing, it has only these. obj is the object as the server sent it: any value that encodes to
 // it, with its metadata.managedFields.
 //
-// Extract needs no schema, because the server's records tell how the fields are owned. Elements come in the object's
-// order. Two things are lost, because the server does not record them. First, Extract does not return a zero that the
-// server does not write, such as false for hostNetwork. Second, if an object was applied empty and the server has
-// filled in defaults since, it looks like an object that is owned whole: Extract returns it as it is now, unless
-// another manager owns a part of it.
+// Extract needs no schema, because managedFields say how each field is owned. Elements come in the object's order. Two
+// things are lost, because the server does not record them. First, Extract does not return a zero that the server does
+// not write, such as false for hostNetwork. Second, if an object was applied empty and the server has filled in
+// defaults since, it looks like an object that is owned whole: Extract returns it as it is now, unless another manager
+// owns a part of it.
 //
 // It is an error if obj has no managedFields, or if the manager has applied in an API version other than that of obj.
 func Extract(obj any, m FieldManager) (json.RawMessage, error) {
@@ -85,8 +85,8 @@ func combine(to, from tree.Node) tree.Node {
 	return to
 }
 
-// owned returns the parts of a value that are in a set, and whether there are any. others has the fields in it that
-// other owners own.
+// owned returns the parts of a value that are in a set, and whether there are any. others has the fields within the
+// value that other owners own.
 func (k *namings) owned(n *tree.Node, s *fieldset.Set, others *fieldset.Set) (part tree.Node, found bool) {
 	switch {
 	case s == nil:
@@ -146,7 +146,7 @@ func (k *namings) ownedElements(b *tree.Branch, s *fieldset.Set, others *fieldse
 func withKey(part tree.Node, item *tree.Node, key map[string]any) tree.Node {
 	from := item.Open()
 	out := &tree.Branch{}
-	for i := range from.Members { // in the order of the element
+	for i := range from.Members { // the key's members keep the order that they have in the element
 		m := from.Members[i]
 		if _, ok := key[string(m.Name)]; ok && !m.Gone {
 			out.Members = append(out.Members, m)

@@ -67,7 +67,7 @@ func checkPart(n *tree.Node, pointer string, key meta.Key, whole bool) error {
 	case "", "/metadata":
 		if n.Kind() != '{' {
 			if pointer == "" {
-				return nil // not an object; the server's answer says so
+				return nil // the value is not an object; the server's answer says so
 			}
 			return malformed("metadata must stay an object")
 		}

@@ -11,8 +11,8 @@ import (
 // an object controls its content and its managedFields. So the cost of each step must be proportional to the text that
 // it reads, and no step goes through a whole set once for each element of a list.
 
-// namings keeps how each set names the elements of its list. If many elements of a list have one key, the lists within
-// these elements share one set.
+// namings keeps how each set names the elements of its list. If many elements of a list have the same key, the lists
+// within these elements share one set.
 type namings struct {
 	known map[*fieldset.Set]*naming
 	looks int // how many names and members were looked up; for a test
@@ -21,8 +21,8 @@ type namings struct {
 // naming is how a set names the elements of a list.
 type naming struct {
 	all      *namings
-	elements map[string]*namedElement // by key
-	applied  map[string]*namedElement // by the part of the key that was applied, if the rest is a default
+	elements map[string]*namedElement // the elements by their keys
+	applied  map[string]*namedElement // by the applied part of the key, if the other members of the key are defaults
 	names    map[string]bool          // the names of the members that are in keys
 	value    bool                     // elements are named by their value
 	index    bool                     // elements are named by their index

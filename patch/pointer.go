@@ -68,7 +68,7 @@ func cutName(pointer string) (name, rest string) {
 	return name, rest
 }
 
-// leadsInto reports whether a pointer leads to a place below within.
+// leadsInto reports whether a pointer leads to a place below that of the pointer within.
 func leadsInto(pointer, within string) bool {
 	return len(pointer) > len(within) && pointer[len(within)] == '/' && strings.HasPrefix(pointer, within)
 }

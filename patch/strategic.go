@@ -9,10 +9,10 @@ import (
 // StrategicType is the media type of a strategic merge patch.
 const StrategicType = "application/strategic-merge-patch+json"
 
-// Strategic returns the strategic merge patch that v encodes to: a merge patch that knows the lists of the kinds that
-// Kubernetes itself has. An item of a pod's containers changes the container of that name; in a JSON merge patch it
-// would replace all containers. A server accepts it for its own kinds, not for custom resources. v is usually a small
-// struct or map with only the members to change, or a json.RawMessage; it must encode to a JSON object.
+// Strategic returns the strategic merge patch that v encodes to: a merge patch that can change single items of lists in
+// the kinds that Kubernetes itself has. An item of a pod's containers changes the container of that name; in a JSON
+// merge patch it would replace all containers. A server accepts it for its own kinds, not for custom resources. v is
+// usually a small struct or map with only the members to change, or a json.RawMessage; it must encode to a JSON object.
 //
 // null removes a member anywhere. Some members are directives, which are obeyed instead of set:
 //

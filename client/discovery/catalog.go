@@ -44,9 +44,8 @@ type Options struct {
 	// means no folder.
 	//
 	// The folder is for one user and one server. An answer is used only if it came from the server with the same URL,
-	// verified by the same authorities and name. An answer of another server, or of the same one to a client that did
-	// not verify it, is replaced. If the folder is missing it is created with mode 0700; files have mode 0600. A folder
-	// that others may write, or that another user owns, is not used.
+	// verified by the same authorities and name. Any other answer is replaced. If the folder is missing it is created
+	// with mode 0700; files have mode 0600. A folder that others may write, or that another user owns, is not used.
 	//
 	// A fault of the folder or of a file in it costs only a request. But a call waits for a folder that does not
 	// answer, as on a network mount whose server is gone: for 5 s or until the call's context ends. Until the folder
@@ -71,19 +70,19 @@ func (o Options) validate() error {
 }
 
 // Catalog is a client-side cache of what a server serves, filled on demand. It is safe for use by several goroutines at
-// once, and has no background goroutine.
+// once. It runs no goroutine between calls, except while a system call on Options.Dir does not return.
 type Catalog struct {
 	client  *client.Client
 	options Options
 	disk    disk
-	invalid error // why it cannot be used; every call returns it
+	invalid error // why the Catalog cannot be used; every call returns it
 
 	maxDocument int // the constant maxDocument, except in tests
 
 	mu      sync.Mutex // protects the fields below and the entries' fields; never held during I/O
 	entries map[string]*entry
-	fields  map[string]fields // by the path of the group version
-	since   time.Time         // the last Invalidate
+	fields  map[string]fields // the key is the path of the group version
+	since   time.Time         // the time of the last Invalidate
 }
 
 // New returns a catalog of c's server. It does no I/O. If the options are invalid, every call returns an error.
@@ -226,7 +225,7 @@ func (c *Catalog) listing(ctx context.Context, path string, maxAge time.Duration
 		return doc.value.(*listing), nil
 	case !errors.Is(err, apierrors.NotFound):
 		return nil, err
-	case path == corePath: // an extension's server has no core group, but it must have /apis
+	case path == corePath: // an extension API server has no core group, but it must have /apis
 		if _, err := c.listing(ctx, groupsPath, maxAge); err != nil {
 			return nil, err
 		}

@@ -20,13 +20,13 @@ import (
 	"github.com/bowline-go/bowline/internal/regular"
 )
 
-// disk keeps answers in a folder: one file for each path, which is replaced as a whole. A file has the hex SHA-256 of
-// the rest, a newline, a line of JSON, and the body; its time is when the answer was last known to be true. A file of
-// any other form is a miss, and the next answer replaces it.
+// disk keeps answers in a folder: one file for each path, which is replaced as a whole. A file has a line with the hex
+// SHA-256 of everything after that line, a line of JSON, and the body of the answer. The modification time of the file
+// is when the answer was last known to be true. A file of any other form is a miss, and the next answer replaces it.
 type disk struct {
 	dir    string
 	server string
-	trust  func(context.Context) (string, error) // what identifies the server
+	trust  func(context.Context) (string, error) // says how the client verifies the server
 	max    int
 	fail   func(error)
 	held   *atomic.Int32     // system calls that were abandoned
@@ -39,7 +39,7 @@ const diskPatience = 5 * time.Second
 // errHeld is the reason not to use a folder that does not answer.
 var errHeld = errors.New("the system does not answer; it may be on a network mount whose server is gone")
 
-// await runs work, which does nothing but use files, on its own goroutine, and waits for it until ctx ends or
+// await runs work, which does nothing but use files, on a separate goroutine, and waits for it until ctx ends or
 // diskPatience passes. System calls cannot be cancelled: an abandoned goroutine ends when the system answers, and until
 // then the folder is not used, so no further goroutine gets stuck.
 func await[R any](ctx context.Context, d disk, work func() (R, error)) (result R, err error) {
@@ -77,7 +77,7 @@ func await[R any](ctx context.Context, d disk, work func() (R, error)) (result R
 	return result, err
 }
 
-// stored is the line of JSON.
+// stored is the line of JSON in a file.
 type stored struct {
 	Server      string `json:"server"`
 	Trust       string `json:"trust"`
@@ -87,7 +87,8 @@ type stored struct {
 	ContentType string `json:"contentType"`
 }
 
-// report passes on why the folder could not be used, unless ctx has ended, which may be the only reason.
+// report passes on the reason why the folder could not be used. It does not if ctx has ended, because that may be the
+// only reason.
 func (d disk) report(ctx context.Context, err error) {
 	if d.fail != nil && ctx.Err() == nil {
 		d.fail(fmt.Errorf("discovery.Options.Dir: %w", err))
@@ -100,7 +101,7 @@ func (d disk) file(p page) string {
 }
 
 // private creates the folder if it is missing. It refuses a folder that others may write or that another user owns,
-// because the Catalog would trust their answers.
+// because the Catalog would trust answers that they put there.
 func (d disk) private() error {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return err
@@ -141,7 +142,7 @@ func (d disk) open(ctx context.Context, p page) (*document, error) {
 	switch mine, err := d.mine(ctx, f.is); {
 	case err != nil:
 		return nil, err
-	case !mine: // the next answer replaces it, like an old one
+	case !mine: // the next answer replaces the file, as it replaces an old one
 		return nil, os.ErrNotExist
 	}
 	value, err := p.parse(f.is.ContentType, f.body)
@@ -151,7 +152,7 @@ func (d disk) open(ctx context.Context, p page) (*document, error) {
 	return &document{value: value, etag: f.is.ETag, hash: f.is.Hash, at: f.at, short: shortLived(value)}, nil
 }
 
-// mine reports whether an answer is of the same server, verified in the same way.
+// mine reports whether an answer came from the same server, verified in the same way.
 func (d disk) mine(ctx context.Context, is stored) (bool, error) {
 	trust, err := d.trust(ctx)
 	return is.Server == d.server && is.Trust == trust, err
@@ -159,7 +160,7 @@ func (d disk) mine(ctx context.Context, is stored) (bool, error) {
 
 // file is the content of a file.
 type file struct {
-	at   time.Time // when it was last known to be true
+	at   time.Time // when the answer was last known to be true
 	is   stored
 	body []byte
 }
@@ -233,7 +234,7 @@ func (d disk) put(p page, content []byte, at time.Time) (err error) {
 	if err := d.private(); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(d.dir, "new-*") // its mode is 0600
+	f, err := os.CreateTemp(d.dir, "new-*") // CreateTemp makes it with mode 0600
 	if err != nil {
 		return err
 	}
@@ -252,7 +253,7 @@ func (d disk) put(p page, content []byte, at time.Time) (err error) {
 	return os.Rename(f.Name(), d.file(p))
 }
 
-// touch records that an answer is still true, unless another process has stored another one.
+// touch records that an answer is still true, unless another process has stored a different answer.
 func (d disk) touch(ctx context.Context, p page, doc *document) {
 	if d.dir == "" {
 		return

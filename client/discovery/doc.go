@@ -1,8 +1,8 @@
 // Package discovery finds out what a server serves: its groups and resources, the resource of a kind, the resource that
 // a typed name means, the server's version, and its OpenAPI v3 documents.
 //
-// A [Catalog] sends requests only when called, for as little as the call needs, and remembers the answers. Typed
-// clients do not need it: their descriptors have everything. It is for programs that learn their kinds at run time:
+// A [Catalog] sends only the requests that a call needs, and remembers the answers. Typed clients do not need it,
+// because their descriptors name kind and resource. It is for programs that learn their kinds at run time:
 //
 //	catalog := discovery.New(c, discovery.Options{})
 //	r, err := catalog.Resource(ctx, meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"})
@@ -11,8 +11,9 @@
 // # Requests
 //
 // A server of Kubernetes 1.27 or later describes everything in two answers, /api and /apis (aggregated discovery, KEP
-// 3352); a call that names its group needs only one of them. An older server lists only the groups there. The Catalog
-// then requests the resources of only those group versions that the call needs. It recognizes the form of each answer.
+// 3352); a call that names its group needs only one of them. An older server lists only the groups in these two
+// answers. The Catalog then requests the resources of each group version that the call needs. It recognizes the form of
+// each answer.
 //
 // # Memory
 //
@@ -22,8 +23,8 @@
 //
 // Only an answer younger than Options.MissTTL, 10 s, proves that something does not exist. So a
 // CustomResourceDefinition is seen within 10 s of its creation, without a restart, and a loop that asks for missing
-// ones makes one small request in 10 s, whatever it asks for. A program that creates a definition itself should wait
-// until it is established, and then call Invalidate. Answers that the server marks as stale are requested again as
+// definitions makes one small request in 10 s, whatever it asks for. A program that creates a definition itself should
+// wait until it is established, and then call Invalidate. Answers that the server marks as stale are requested again as
 // often as negative ones.
 //
 // A failed request is not remembered, so the next call repeats it, unless the server's answer would be the same:

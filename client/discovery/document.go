@@ -21,7 +21,7 @@ type page struct {
 	query  url.Values
 	accept string
 	parse  func(contentType string, body []byte) (any, error)
-	hash   string // of the expected content, if the server has announced it
+	hash   string // the hash of the expected content, if the server has announced it
 }
 
 // document is an answer or a refusal of the server. It does not change.
@@ -29,7 +29,7 @@ type document struct {
 	value any   // the result of the page's parse
 	err   error // instead of value: a refusal that a retry would not change
 	etag  string
-	hash  string // of the content, if the page has one
+	hash  string // the hash of the content, if the page has one
 	short bool   // expires after Options.MissTTL
 	// at is when the request that brought or confirmed the document was sent. It is zero after Invalidate.
 	at time.Time
@@ -37,7 +37,7 @@ type document struct {
 
 // entry is one page. Catalog.mu protects it.
 type entry struct {
-	doc    *document // the latest; nil before the first
+	doc    *document // the latest document; nil before the first
 	flight *flight   // the current request; nil if there is none
 }
 
@@ -102,7 +102,7 @@ func (c *Catalog) lead(
 	defer func() {
 		f.doc, f.err, f.left = doc, err, doc == nil && (err == nil || ctx.Err() != nil)
 		c.mu.Lock()
-		if e.flight == f { // not after Invalidate
+		if e.flight == f { // false after Invalidate
 			e.flight = nil
 			if doc != nil {
 				e.doc = doc

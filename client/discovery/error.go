@@ -87,12 +87,12 @@ func (e *NoMatchError) Is(target error) bool { return target == apierrors.NotFou
 // Unwrap returns the server's answer, or nil if the server was not asked for the missing thing itself.
 func (e *NoMatchError) Unwrap() error { return e.err }
 
-// noMatch returns the error of a resource that is not there.
+// noMatch returns the error for a resource that the server does not have.
 func noMatch(name, searched string) error {
 	return &NoMatchError{text: "the server has no resource " + strconv.Quote(name) + ": searched " + searched}
 }
 
-// noDocument returns the error of an OpenAPI document that is not there.
+// noDocument returns the error for an OpenAPI document that the server does not have.
 func noDocument(gv meta.GVK, err error) error {
 	text := "the server has no OpenAPI v3 document of " + strconv.Quote(gv.APIVersion())
 	if err != nil {

@@ -18,12 +18,12 @@ import (
 //	resizes, err := catalog.HasField(ctx, Pods.GVK(), "spec", "containers", "resizePolicy")
 //
 // The path is the names of the fields, one by one. It goes through lists and through maps with free keys: a list has
-// the fields of its elements, and the name after a map is a key, which may be any. A field whose schema keeps unknown
-// fields has all fields.
+// the fields of its elements, and the name after a map is a key, which may be any text. A field whose schema keeps
+// unknown fields has all fields.
 //
 // The Catalog keeps the answer as long as the document is the same, so that a question is cheap; see [Catalog.OpenAPI]
-// for when it asks the server. So an answer may be older than the server's by Options.TTL. The error is a
-// [*NoMatchError] if there is no document, or no such kind in it.
+// for when it asks the server. So an answer may be out of date for up to Options.TTL. The error is a [*NoMatchError] if
+// there is no document, or no such kind in it.
 func (c *Catalog) HasField(ctx context.Context, kind meta.GVK, path ...string) (bool, error) {
 	if len(path) == 0 || slices.Contains(path, "") {
 		return false, &client.UsageError{Err: fmt.Errorf("discovery: the path of a field must have names that are not empty, got %q", path)}
@@ -113,7 +113,7 @@ func hasField(doc json.RawMessage, kind meta.GVK, path []string) (bool, error) {
 // fieldWalk follows a path through the schemas of a document.
 type fieldWalk struct {
 	schemas map[string]json.RawMessage
-	left    int // how many schemas it may still read, because references could make it endless
+	left    int // how many schemas may still be read; references could make the walk endless
 }
 
 const maxSchemas = 1000

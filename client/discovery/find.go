@@ -41,7 +41,7 @@ func (c *Catalog) lookup(ctx context.Context, group, version, name string, is fu
 		for r, unsure := range preferred(vs) {
 			switch {
 			case unsure || !is(r) || found.Kind != "" && r.Version != found.Version:
-			case found.Kind == "", r.Can("get") && !found.Can("get"): // a kind may have a further resource, to create it only
+			case found.Kind == "", r.Can("get") && !found.Can("get"): // a second resource may support only create
 				found = r.clone()
 			}
 		}
@@ -66,7 +66,7 @@ func (c *Catalog) search(ctx context.Context, name, where string, qs []reading, 
 			}
 			searched = append(searched, q.searched())
 			for _, v := range failures(vs) {
-				if !errors.Is(v.err, apierrors.NotFound) { // NotFound: it was removed since it was listed
+				if !errors.Is(v.err, apierrors.NotFound) { // NotFound: the version was removed after it was listed
 					failed = append(failed, v)
 				}
 			}
@@ -83,14 +83,15 @@ func (c *Catalog) search(ctx context.Context, name, where string, qs []reading, 
 	}
 }
 
-// preferred returns each resource once, in the best version of its group. It is unsure if a better version of the group
-// did not return its resources: that version may have the resource too, and then the choice would differ from a later
-// call's. A stale version does not make it unsure, because the server itself does not know its resources.
+// preferred returns each resource once, in the best version of its group. The resource is unsure if a better version of
+// the group did not return its resources: that version may have the resource too, and a later call would then choose
+// that version. A stale version makes no resource unsure, because the server itself does not know the version's
+// resources.
 func preferred(vs []served) iter.Seq2[Resource, bool] {
 	return func(yield func(r Resource, unsure bool) bool) {
 		type name struct{ group, resource string }
 		seen := map[name]bool{}
-		silent := map[string]bool{} // groups
+		silent := map[string]bool{} // the groups with a version that did not return its resources
 		for _, v := range vs {
 			if v.err != nil && v.err != errStale && !errors.Is(v.err, apierrors.NotFound) {
 				silent[v.gv.Group] = true
@@ -109,8 +110,9 @@ func preferred(vs []served) iter.Seq2[Resource, bool] {
 	}
 }
 
-// Has reports whether the server serves a kind; without a Kind, a group version; without a version too, a group. A
-// stale group version counts. An error means that the answer is unknown.
+// Has reports whether the server serves a kind. If gvk has no Kind, Has reports whether the server serves the group
+// version; if gvk has no version either, the group. A stale group version counts as served. An error means that the
+// answer is unknown.
 func (c *Catalog) Has(ctx context.Context, gvk meta.GVK) (bool, error) {
 	if gvk.Kind != "" {
 		_, err := c.Resource(ctx, gvk)
@@ -180,7 +182,7 @@ func readings(name string) []reading {
 	if version, group, more := strings.Cut(rest, "."); more && isVersion(version) {
 		qs = append(qs, in(group, version))
 	}
-	if group, version, more := strings.Cut(rest, "/"); more { // the form of meta.GVR in errors
+	if group, version, more := strings.Cut(rest, "/"); more { // meta.GVR.String has this form
 		return append(qs, in(group, version))
 	}
 	if isVersion(rest) {
@@ -228,7 +230,7 @@ func (q reading) match(vs []served) []Resource {
 		default:
 			continue
 		}
-		if q.name != r.Name && !r.Can("get") { // a kind may have a further resource, to create it only
+		if q.name != r.Name && !r.Can("get") { // a second resource may support only create
 			rank++
 		}
 		found = append(found, ranked{r, rank, unsure})

@@ -25,8 +25,8 @@ func hashIn(serverRelativeURL string) string {
 
 // OpenAPI returns the OpenAPI v3 document of a group version, as the server wrote it. It downloads each document once:
 // the server's index, which is requested again after Options.TTL, has a hash of each, and only a document with another
-// hash is fetched again. The bytes are shared and must not be changed. The Kind of gv does not matter, so it may be
-// that of an object for patch.SchemaFromOpenAPI. The error is a [*NoMatchError] if there is no document.
+// hash is fetched again. The bytes are shared and must not be changed. OpenAPI ignores the Kind of gv, so gv may be the
+// kind that the caller also passes to patch.SchemaFromOpenAPI. The error is a [*NoMatchError] if there is no document.
 func (c *Catalog) OpenAPI(ctx context.Context, gv meta.GVK) (json.RawMessage, error) {
 	key := strings.TrimPrefix(pathOf(gv), "/")
 	for _, maxAge := range []time.Duration{c.maxAge(), c.missAge()} {

@@ -146,7 +146,7 @@ func decode(body []byte, into any) error {
 		return fmt.Errorf("it has more than %d elements", maxElements)
 	}
 	err := json.Unmarshal(body, into)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // its own text names the Go type
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // the text of wrong names the Go type
 		return fmt.Errorf("%s must not be a JSON %s", cmp.Or(wrong.Field, "it"), wrong.Value)
 	}
 	return err

@@ -15,8 +15,9 @@ import (
 // one without a namespace has the namespace of from, if the resource is namespaced. If the server does not serve the
 // version, Resolve looks for the kind in the other versions of the group.
 //
-// The error is a [*NoMatchError] if the server does not serve the kind. Resolve returns an error, too, if ref has no
-// kind or no name, and in the cases of client.Resolve, which says what Resolve does not check.
+// The error is a [*NoMatchError] if the server does not serve the kind. Resolve also returns an error if ref has no
+// kind or no name, and in the cases that client.Resolve lists. The documentation of client.Resolve also says what both
+// do not check.
 func (c *Catalog) Resolve(ctx context.Context, ref, from meta.ObjectReference) (
 	one client.Resource[*meta.Unstructured], key meta.Key, err error,
 ) {

@@ -18,7 +18,7 @@ func pathOf(gv meta.GVK) string {
 // group is an API group that the server serves.
 type group struct {
 	name      string    // empty for the core group
-	versions  []version // in the server's order of preference, the best first
+	versions  []version // the versions in the server's order of preference, the best first
 	preferred string    // the server's choice, or if that is stale the first that is not; empty if every version is stale
 }
 

@@ -14,8 +14,8 @@ import (
 // Change is the change that [Write] makes. The zero value changes nothing.
 //
 // A named stanza is set to its value: fields that the value leaves empty are removed, and fields that this package does
-// not know stay, extensions too. A stanza that does not exist is added; a nil value deletes it, if it exists. Contexts
-// that refer to a deleted stanza stay, and can no longer be used.
+// not know stay, extensions too. If a stanza does not exist, Write adds it. A nil value deletes the stanza, if it
+// exists. Contexts that refer to a deleted stanza stay, and can no longer be used.
 type Change struct {
 	Contexts map[string]*Context
 	Clusters map[string]*Cluster
@@ -54,7 +54,7 @@ type Cluster struct {
 	Uncompressed bool          // disable-compression
 }
 
-// Format prints c for every verb, without secrets, also behind a pointer.
+// Format prints c for every verb, without secrets, even behind a pointer.
 func (c Cluster) Format(f fmt.State, _ rune) {
 	type plain Cluster
 	_, _ = fmt.Fprintf(f, "%+v", plain(c))
@@ -69,7 +69,7 @@ type User struct {
 	Password          client.Secret // password
 	CertFile, KeyFile string        // client-certificate, client-key
 	CertData, KeyData client.Secret // client-certificate-data, client-key-data, here as PEM
-	Exec              Exec          // exec; the zero Exec is none
+	Exec              Exec          // exec; the zero Exec means no plugin
 
 	As       string              // as
 	AsUID    string              // as-uid
@@ -77,7 +77,7 @@ type User struct {
 	AsExtra  map[string][]string // as-user-extra
 }
 
-// Format prints u for every verb, without secrets, also behind a pointer.
+// Format prints u for every verb, without secrets, even behind a pointer.
 func (u User) Format(f fmt.State, _ rune) {
 	type plain User
 	_, _ = fmt.Fprintf(f, "%+v", plain(u))
@@ -87,14 +87,14 @@ func (u User) Format(f fmt.State, _ rune) {
 type Exec struct {
 	APIVersion      string                   // "client.authentication.k8s.io/v1", unless the plugin knows only v1beta1
 	Command         string                   // the program: a name that is looked up in PATH, or a path
-	Args            []client.Secret          // its arguments
+	Args            []client.Secret          // the arguments of the program
 	Env             map[string]client.Secret // variables added to its environment
 	InteractiveMode string                   // Never, IfAvailable or Always
 	InstallHint     string                   // shown to a user who does not have the program
-	ClusterInfo     bool                     // provideClusterInfo: whether it receives the cluster
+	ClusterInfo     bool                     // provideClusterInfo: the program receives the cluster
 }
 
-// Format prints e for every verb, without secrets, also behind a pointer.
+// Format prints e for every verb, without secrets, even behind a pointer.
 func (e Exec) Format(f fmt.State, _ rune) {
 	type plain Exec
 	_, _ = fmt.Fprintf(f, "%+v", plain(e))

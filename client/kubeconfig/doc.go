@@ -58,12 +58,12 @@
 //   - a token file that cannot be read, beside a token: the token is used;
 //   - a password without a name, or a key without a certificate: it is ignored;
 //   - a token, or a server, with space around it: the space is ignored;
-//   - a server without a scheme: it is one of plain HTTP;
-//   - a server of plain HTTP: the credentials of the user are not sent;
+//   - a server without a scheme: plain HTTP is used;
+//   - a server with plain HTTP: the credentials of the user are not sent;
 //   - a server with a user in its URL: that user is sent, and no other token, password or plugin is used;
 //   - a server with a query or a fragment: they are ignored.
 //
-// [Write] refuses to write any of these, except a server of plain HTTP. A context without a user is not a mistake.
+// [Write] refuses to write any of these, except a server with plain HTTP. A context without a user is not a mistake.
 //
 // There are no options that override single fields: change the returned Config.
 //

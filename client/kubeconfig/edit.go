@@ -20,7 +20,7 @@ type document struct {
 	data   []byte
 	docs   []*yaml.Node
 	isJSON bool
-	said   *merged // its content before the change
+	said   *merged // the content of the file before the change
 	edited bool
 
 	indent  int  // the indentation of a mapping in a mapping

@@ -73,7 +73,7 @@ func (e *EmptyError) Unwrap() error { return e.err }
 
 // NotInClusterError says that the program does not run in a pod of a cluster.
 type NotInClusterError struct {
-	variable string // that each pod has and this program lacks
+	variable string // the environment variable that each pod has and this program lacks
 }
 
 // Error implements error.

@@ -30,8 +30,8 @@ import (
 // arguments that have no meaning to that shell. Processes that a plugin starts are ended when it ends, unless they have
 // left the plugin's process group, or the plugin is interactive, or there are no process groups, as on Windows.
 type Plugins struct {
-	// Restricted says that only the plugins of Allowed may run, with the variables of AllowedEnv. If Allowed is empty,
-	// none may. Otherwise any plugin may run, and both lists must be nil.
+	// Restricted says that only the plugins of Allowed may run, with the variables of AllowedEnv. If Allowed is then
+	// empty, no plugin may run. If Restricted is not set, any plugin may run, and both lists must be nil.
 	Restricted bool
 
 	// Allowed are the plugins that may run if Restricted is set. An entry is a clean absolute path, such as
@@ -40,8 +40,8 @@ type Plugins struct {
 	// link to its file, and an entry that is a link allows its target. Case is significant on every system.
 	//
 	// AllowedEnv restricts the variables that the kubeconfig adds to a plugin's environment; nothing restricts the
-	// arguments. So allow no program that these can make run another, such as a shell or an interpreter. The
-	// environment of this process, which all plugins get, with its PATH, is trusted.
+	// arguments. So do not allow a program that its arguments or variables can make run another program, such as a
+	// shell or an interpreter. The environment of this process, including PATH, is trusted: all plugins get it.
 	Allowed []string
 
 	// AllowedEnv are the names of the variables that a kubeconfig may set for a plugin (env) if Restricted is set, such
@@ -74,7 +74,7 @@ type Plugins struct {
 	Stderr io.Writer
 }
 
-// The durations for a Plugins.Timeout of 0.
+// The timeouts that a Plugins.Timeout of 0 stands for.
 const (
 	defaultTimeout     = time.Minute
 	interactiveTimeout = 10 * time.Minute
@@ -103,11 +103,11 @@ type plugin struct {
 	command      string // an absolute path, clean, or a bare name
 	args         []string
 	env          []string // "NAME=value"
-	hint         string   // how to install it, cleaned
+	hint         string   // how to install the plugin, cleaned
 	mode         string
 	cluster      *clusterInfo // the cluster to pass on; nil for none
 	caFile       string       // the file of the cluster's CA, if any
-	secrets      []string     // redacted in its standard error
+	secrets      []string     // texts to redact in the plugin's standard error
 	plugins      Plugins
 	terminal     func(*os.File) bool
 }
@@ -122,7 +122,7 @@ func (s *stanza) exec(c *client.Config, cluster *stanza, o Plugins) {
 	x.read(n, "apiVersion", "command", "args", "env", "installHint", "provideClusterInfo", "interactiveMode")
 	used := !s.fixed(c)
 	if !used {
-		o = Plugins{} // it does not run, so it need not be allowed
+		o = Plugins{} // the plugin does not run, so it need not be allowed
 	}
 	p := x.plugin(o)
 	s.within = append(s.within, x.ignored()...)

@@ -60,7 +60,8 @@ func (p *plugin) missing(err error) *PluginError {
 // maxShown bounds foreign text in an error, in bytes.
 const maxShown = 4 << 10
 
-// shortest is the minimum length of a secret: replacing each "1" of a text would reveal more than it hides.
+// shortest is the minimum length of a secret that is redacted: to replace each "1" of a text would reveal more than it
+// hides.
 const shortest = 4
 
 // secretsOf returns the texts to redact in a plugin's output: the values of its environment, and those of flags that
@@ -87,7 +88,7 @@ func secretsOf(args, env []string) []string {
 			add(args[i+1])
 		}
 	}
-	// The longest first: one may be part of another.
+	// The longest secret comes first, because one secret may be part of another.
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	return slices.Compact(secrets)
 }
@@ -113,7 +114,7 @@ func (p *plugin) withoutSecrets(s string, cut bool) string {
 		}
 		s = "..." + s[rest:]
 	}
-	return p.redact(shown.Clean(p.redact(s), maxShown)) // again, because a secret may have had an escape sequence in it
+	return p.redact(shown.Clean(p.redact(s), maxShown)) // again: a secret may have had an escape sequence in it
 }
 
 func (p *plugin) redact(s string) string {

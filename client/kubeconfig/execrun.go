@@ -71,8 +71,8 @@ func isBatch(path string) bool {
 	return false
 }
 
-// survivesBatch reports whether the shell that runs a batch file leaves the arguments unchanged. It has its own rules
-// for quotes, which os/exec does not follow: an argument could become a command.
+// survivesBatch reports whether the shell that runs a batch file leaves the arguments unchanged. That shell has its own
+// rules for quotes, which os/exec does not follow: an argument could become a command.
 func survivesBatch(args []string) bool {
 	return !slices.ContainsFunc(args, func(arg string) bool { return strings.ContainsAny(arg, "\"%!&|<>()^\r\n") })
 }
@@ -124,7 +124,7 @@ func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]
 
 	cmd := exec.CommandContext(ctx, path, p.args...)
 	cmd.Env = append(append(os.Environ(), p.env...), execInfo+"="+info)
-	cmd.WaitDelay = leave // then the process itself is killed, if its group could not be
+	cmd.WaitDelay = leave // after that the process itself is killed, if its group could not be killed
 	if stdin != nil {
 		cmd.Stdin = stdin
 	} else {
@@ -159,7 +159,7 @@ func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]
 	stderr.read(&reading)
 	err = cmd.Wait()
 	if stdin == nil {
-		_ = endGroup(cmd.Process) // the processes that it left behind
+		_ = endGroup(cmd.Process) // ends the processes that the plugin left behind
 	}
 	stdout.end()
 	stderr.end()
@@ -181,8 +181,8 @@ func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]
 	return out.b, nil
 }
 
-// leave is how long a plugin's output may stay open after it has ended, and how long it may take to end after it was
-// killed.
+// leave is how long a plugin's output may stay open after the plugin has ended, and how long a killed plugin may take
+// to end.
 const leave = 2 * time.Second
 
 var errTooMuch = fmt.Errorf("printed more than %d KiB", maxOutput>>10)
@@ -233,9 +233,10 @@ func newTube(to io.Writer) (*tube, error) {
 	return &tube{r: r, w: w, to: to}, nil
 }
 
-// read reads in a goroutine of reading, once the process has started. The goroutine ends when the last process closes
-// the pipe, or at end. If the destination fails, the rest is discarded, so that the process is not blocked. A nil tube
-// does nothing.
+// read starts a goroutine that copies the pipe to the destination; reading waits for it. Call read after the process
+// has started. The goroutine ends when the last process closes the pipe, or soon after a call of end. If the
+// destination fails, the goroutine discards further output, so that the process is not blocked. A nil tube does
+// nothing.
 func (t *tube) read(reading *sync.WaitGroup) {
 	if t == nil {
 		return
@@ -248,10 +249,10 @@ func (t *tube) read(reading *sync.WaitGroup) {
 	})
 }
 
-// end gives processes that still have the pipe a moment to close it. A nil tube does nothing.
+// end gives processes in which the pipe is still open a moment to close it. A nil tube does nothing.
 func (t *tube) end() {
 	if t != nil && t.r.SetReadDeadline(time.Now().Add(leave)) != nil {
-		time.AfterFunc(leave, func() { t.r.Close() }) // a system whose pipes have no deadlines
+		time.AfterFunc(leave, func() { t.r.Close() }) // the pipes of this system have no deadlines
 	}
 }
 

@@ -41,7 +41,7 @@ func jsonValue(d *json.Decoder) (*yaml.Node, error) {
 			}
 			n.Content = append(n.Content, value)
 		}
-		_, err := d.Token() // the end
+		_, err := d.Token() // the end of the object or list
 		return n, err
 	case string:
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: token}, nil

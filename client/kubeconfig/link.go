@@ -19,7 +19,7 @@ func target(path string) (string, error) {
 	for links := 0; len(ahead) > 0; {
 		name := ahead[0]
 		ahead = ahead[1:]
-		next := filepath.Join(at, name) // for "..", the parent of a resolved path
+		next := filepath.Join(at, name) // for "..", next is the parent of a resolved path
 		var err error
 		if info, err = os.Lstat(next); err != nil {
 			return filepath.Join(append([]string{next}, ahead...)...), err

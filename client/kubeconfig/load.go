@@ -53,7 +53,7 @@ type Loaded struct {
 	Warnings []string
 }
 
-// Format prints l for every verb, without secrets, also behind a pointer.
+// Format prints l for every verb, without secrets, even behind a pointer.
 func (l Loaded) Format(f fmt.State, _ rune) {
 	type plain Loaded
 	_, _ = fmt.Fprintf(f, "%+v", plain(l))
@@ -165,7 +165,7 @@ type source struct {
 	mode fs.FileMode
 }
 
-// locate sets the folder. It makes it absolute because the files in it are read later, when the program may have
+// locate sets the folder, as an absolute path: the files in the folder are read later, when the program may have
 // changed its working directory.
 func (s *source) locate(file string) error {
 	abs, err := filepath.Abs(file)

@@ -14,7 +14,7 @@ import (
 // creates, and removes afterwards.
 type lockedError struct {
 	lock string
-	err  error // why the wait ended: the error of the context; nil after 10 s
+	err  error // the error of the context, if that ended the wait; nil after 10 s
 }
 
 func (e *lockedError) Error() string {
@@ -33,7 +33,7 @@ const (
 )
 
 // locks returns the names of the files that lock d: one for the file itself, and one for its given name if that is a
-// link, because other tools lock that.
+// link, because other tools lock the name of the link.
 func (d *document) locks() []string {
 	itself, named := d.path+".lock", d.named+".lock"
 	if itself == named { // a second lock of the same name would never succeed

@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 )
 
-// Nodes that a change adds to a file.
+// This file makes the nodes that a change adds to a kubeconfig.
 
 // plainText matches text that every version of YAML reads as a string. Other libraries than Go's YAML read kubeconfigs
 // too: for some of them, yes is a boolean, and 1:30 and 0x1f are numbers.
@@ -55,7 +55,7 @@ func listNode[S ~string](texts []S) *yaml.Node {
 	return unlessEmpty(n)
 }
 
-// unlessEmpty returns n, or nil, which deletes a field, if n has no content.
+// unlessEmpty returns n, or nil if n has no content. A nil value deletes a field.
 func unlessEmpty(n *yaml.Node) *yaml.Node {
 	if len(n.Content) == 0 {
 		return nil

@@ -17,7 +17,7 @@ func trusted(link fs.FileInfo) bool {
 	return ok && s.Uid == 0 || regular.Owned(link)
 }
 
-// keepOwner gives f the user and the group of the file of this info.
+// keepOwner gives f the user and the group of the file that info describes.
 func keepOwner(f *os.File, info fs.FileInfo) error {
 	have, err := f.Stat()
 	if err != nil {

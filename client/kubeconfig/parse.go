@@ -13,9 +13,9 @@ import (
 	"github.com/bowline-go/bowline/internal/directive"
 )
 
-// Each file is first parsed into a merged of its own: YAML nodes by name, whose content is read when a context is
-// picked. The nodes are not decoded into Go values, because the decoder's messages quote the file, which may contain a
-// secret.
+// Each file is first parsed into a separate merged value, which has YAML nodes by name. Their content is read when a
+// context is picked. The nodes are not decoded into Go values, because the decoder's messages quote the file, which may
+// contain a secret.
 
 const (
 	byteOrderMark = "\ufeff"
@@ -118,7 +118,7 @@ var (
 )
 
 // tooManyMarks reports whether data may have more values than a parser should be given. Each value but the outermost
-// begins after one of these characters, and none of them begins more than two.
+// begins after one of these characters, and at most two values begin after one character.
 func tooManyMarks(data []byte) bool {
 	marks := 0
 	for _, c := range data {
@@ -143,7 +143,7 @@ func decode(d *yaml.Decoder, doc *yaml.Node) (err error) {
 	case err == nil || errors.Is(err, io.EOF):
 		return err
 	case strings.Contains(err.Error(), "unknown anchor"):
-		// Perhaps a token that begins with * and is not quoted.
+		// The alias may be a token that begins with * and is not quoted.
 		return errors.New("is not YAML: an alias (*) refers to no anchor")
 	}
 	return fmt.Errorf("is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
@@ -157,10 +157,10 @@ func weigh(n *yaml.Node, known map[*yaml.Node]int) int {
 		if weight, ok := known[n]; ok {
 			return weight
 		}
-		known[n] = tooMuch // for aliases within
+		known[n] = tooMuch // for aliases within n
 	}
 	weight := min(1+len(n.Value)/textWeight, tooMuch)
-	if n.Kind == yaml.AliasNode { // its Value is the name of the anchor
+	if n.Kind == yaml.AliasNode { // n.Value is the name of the anchor
 		weight = weigh(n.Alias, known)
 	}
 	for _, child := range n.Content {
@@ -229,7 +229,7 @@ func (m *merged) entries(top *stanza, l list, to *map[string]*stanza) {
 		entry := &stanza{src: top.src, path: fmt.Sprintf("%s[%d]", l.plural, i)}
 		entry.read(item, "name", l.body)
 		named := entry.clone()
-		named.err = nil // so that a wrong entry is known by its name
+		named.err = nil // so that the error of a wrong entry can have its name
 		name := named.text("name")
 		switch {
 		case name == "":

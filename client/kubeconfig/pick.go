@@ -101,7 +101,7 @@ func (m *merged) explain(err error, more ...string) error {
 	return err
 }
 
-// choose is pick without the unknown fields. It adds the stanzas that it reads to used.
+// choose is pick, but its error does not name unknown fields. It adds the stanzas that it reads to used.
 func (m *merged) choose(name string, o Plugins, used *[]*stanza) (Loaded, error) {
 	if m.empty() {
 		return Loaded{}, &EmptyError{files: m.files()}
@@ -188,8 +188,8 @@ func (s *stanza) cluster(c *client.Config) {
 	}
 }
 
-// address returns the URL of the server as it is written, and nil if there is none that can be used. It takes what
-// kubectl takes: a server without a scheme is one of plain HTTP.
+// address returns the URL of the server as it is written, and nil if there is none that can be used. Like kubectl, it
+// accepts a server without a scheme, and plain HTTP is then used.
 func (s *stanza) address() *url.URL {
 	text := s.text("server")
 	u, err := parseServer(text)
@@ -239,8 +239,8 @@ func withoutUser(u *url.URL) string {
 
 var errServer = errors.New("must have no user, query or fragment")
 
-// unencrypted reports whether a server is one of plain HTTP. The credentials of a user are not sent to it; kubectl does
-// not send them either.
+// unencrypted reports whether a server uses plain HTTP. The credentials of a user are not sent to such a server;
+// kubectl does not send them either.
 func unencrypted(server string) bool {
 	u, err := url.Parse(server)
 	return err == nil && u.Scheme == "http"
@@ -328,14 +328,14 @@ func (s *stanza) oneMethod() {
 	}
 }
 
-// fixed reports whether there is a credential in the file, which takes the place of a plugin, as in kubectl.
+// fixed reports whether the file has a credential that takes the place of a plugin, as in kubectl.
 func (s *stanza) fixed(c *client.Config) bool {
 	return c.BearerToken != "" || c.BearerTokenFile != "" || c.Username != "" || c.TLS.CertFile != "" || c.TLS.CertData != ""
 }
 
 // user applies a user's stanza: the identity at the server of the given cluster.
 func (s *stanza) user(c *client.Config, cluster *stanza) {
-	if unencrypted(c.Server) { // nothing else sends credentials in clear text either
+	if unencrypted(c.Server) { // kubectl does not send credentials in clear text either
 		for _, field := range credentialFields {
 			if s.has(field) {
 				s.unwise(field, fmt.Errorf("needs an https server, but %s has none", cluster.path), "it is not sent")
@@ -345,10 +345,10 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 		return
 	}
 	s.oneMethod()
-	if s.has("auth-provider") { // ignoring it would mean acting as somebody else
+	if s.has("auth-provider") { // without auth-provider, the program would act as another user
 		s.fail("auth-provider", unsupported("is not supported: use a credential plugin (exec), which has replaced it in Kubernetes"))
 	}
-	if c.Username == "" { // otherwise the server's URL has one
+	if c.Username == "" { // otherwise the server's URL has a user
 		s.token(c)
 		s.password(c)
 	}
@@ -373,8 +373,8 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 	}
 }
 
-// token sets the token. A token file is read again when the token expires, so it is better than the token that it held
-// once.
+// token sets the token. A token file that can be read takes the place of the token, because the client reads the file
+// again when the token expires.
 func (s *stanza) token(c *client.Config) {
 	text := s.text("token")
 	c.BearerToken = client.Secret(strings.TrimSpace(text))
@@ -426,8 +426,8 @@ func (s *stanza) checkPassword(c *client.Config, username, password string) {
 var errNotText = errors.New("must have no control characters")
 
 // impersonation sets the user to act for. The client sends all values in HTTP headers, which cannot contain control
-// characters and lose surrounding space. So impersonation refuses such values: the server would read others. A program
-// may write the field "as" with an empty text; as in other clients, that means no impersonation.
+// characters and lose surrounding space. So impersonation refuses such values: the server would read different ones. A
+// program may write the field "as" with an empty text; as in other clients, that means no impersonation.
 func (s *stanza) impersonation(c *client.Config) {
 	var i client.Subject
 	i.User, i.UID = s.text("as"), s.text("as-uid")

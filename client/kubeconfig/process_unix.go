@@ -14,8 +14,8 @@ import (
 // timeout.
 func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// endGroup kills the remaining processes of the group that p leads. The group keeps its number while any of them lives,
-// p or not.
+// endGroup kills the remaining processes of the group that p leads. The group keeps its number while any of its
+// processes lives, even if p has ended.
 func endGroup(p *os.Process) error {
 	err := syscall.Kill(-p.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) {
@@ -34,7 +34,8 @@ func isTerminal(f *os.File) bool {
 	if err != nil {
 		return false
 	}
-	// Compare device numbers: a container may have its own null device, and another container's input.
+	// The device numbers are compared, because a container may have its own null device, and its input may come from
+	// another container.
 	of, ok1 := info.Sys().(*syscall.Stat_t)
 	no, ok2 := null.Sys().(*syscall.Stat_t)
 	return ok1 && ok2 && of.Rdev != no.Rdev

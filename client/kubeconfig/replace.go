@@ -14,7 +14,7 @@ func replace(docs []*document) (err error) {
 	defer func() {
 		for _, name := range temporary {
 			if name != "" {
-				_ = os.Remove(name) // it exists only after an error
+				_ = os.Remove(name) // the file exists only after an error
 			}
 		}
 	}()
@@ -40,7 +40,7 @@ func replace(docs []*document) (err error) {
 // prepare writes the new content to a new file beside the old one, and returns its name.
 func (d *document) prepare(data []byte) (name string, err error) {
 	if d.info != nil {
-		// A write-protected file is not replaced either, although its folder would permit that.
+		// A write-protected file is not replaced, although its folder would permit it.
 		if err := regular.Writable(d.path); err != nil {
 			return "", err
 		}

@@ -25,8 +25,8 @@ type stanza struct {
 	err    error
 }
 
-// maxOther bounds the unknown fields of which a stanza keeps the names: more do not help the user, and each is compared
-// with all.
+// maxOther bounds how many names of unknown fields a stanza keeps. More names do not help the user, and each new name
+// is compared with all others.
 const maxOther = 20
 
 // clone returns a copy, so that reading values has no effect on s; nil for nil.

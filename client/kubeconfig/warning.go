@@ -30,7 +30,8 @@ func isFieldName(s string) bool {
 	})
 }
 
-// open returns a warning for each file with a credential of the user s that others than its owner may read.
+// open returns a warning for each file that has a credential of the user s and that more people than its owner may
+// read.
 func (s *stanza) open() (warnings []string) {
 	for _, field := range []string{"token", "password", "client-key-data"} {
 		if s.has(field) && othersRead(s.src.mode) {

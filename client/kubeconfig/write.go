@@ -20,7 +20,7 @@ import (
 // change.
 //
 // Write syncs a new file to the disk and then renames it over the old one: whatever happens, the file has either the
-// old or the new content. It keeps its mode and its owner; a new one has mode 0600. If several files change, Write
+// old or the new content. A file keeps its mode and its owner; a new file has mode 0600. If several files change, Write
 // prepares all of them and then replaces them one after the other, in their order.
 //
 // Nothing is written through a symbolic link. A link stays, and the file to which it points is replaced, if the link is

@@ -10,16 +10,16 @@ import (
 )
 
 // This file reads the fields of causes, as servers write them: "spec.containers[0].image", "metadata.labels[a/b.c]". A
-// server escapes nothing, so a text alone may have several meanings, of which an object shows the right one.
+// server escapes nothing, so a text may have several meanings. The object that was sent shows which one is right.
 
 // Pointer returns the JSON pointer (RFC 6901) to the field of the cause, such as "/spec/containers/0/image". It is
 // empty for the whole object, which servers write as "<nil>".
 //
 // obj is the object that was sent: any value with JSON, or nil. It decides which dots and brackets belong to a name, as
-// in a member "a.b". Without an object, or from the part on that the object lacks, every dot outside of brackets ends a
-// name.
+// in a member "a.b". Without an object, and behind the last part that the object has, every dot outside of brackets
+// ends a name.
 //
-// The error says why the cause has no field, or what in it cannot be read; or that obj has no JSON.
+// Pointer returns an error if the cause has no field, if the field cannot be read, or if obj has no JSON.
 func (c StatusCause) Pointer(obj any) (string, error) {
 	found, rest, _, err := c.follow(obj)
 	if err != nil {
@@ -40,9 +40,9 @@ func (c StatusCause) Pointer(obj any) (string, error) {
 	return b.String(), nil
 }
 
-// Value returns what obj has at the field of the cause: nil, a string, a bool, an int64, a float64, a json.Number
-// beyond these, a map[string]any or a []any. found is false if obj has no such field, as for a required field that is
-// missing. The error and obj are as for [StatusCause.Pointer].
+// Value returns the value of obj at the field of the cause: nil, a string, a bool, an int64, a float64, a json.Number
+// if the number fits neither, a map[string]any or a []any. found is false if obj has no such field, as for a required
+// field that is missing. The error and obj are as for [StatusCause.Pointer].
 func (c StatusCause) Value(obj any) (value any, found bool, err error) {
 	_, rest, value, err := c.follow(obj)
 	if err != nil || rest != "" {
@@ -51,8 +51,8 @@ func (c StatusCause) Value(obj any) (value any, found bool, err error) {
 	return value, true, nil
 }
 
-// follow goes along the field as far as obj has it. It returns the names of the way, the rest of the field, and the
-// value there.
+// follow walks along the field as far as obj has it. It returns the names on the way, the part of the field that obj
+// lacks, and the value where the walk ended.
 func (c StatusCause) follow(obj any) (way []string, rest string, value any, err error) {
 	field := c.Field
 	switch {
@@ -79,8 +79,8 @@ func (c StatusCause) follow(obj any) (way []string, rest string, value any, err 
 	return way, rest, value, nil
 }
 
-// walkField follows a field as far as value has it. Each of its steps begins with a dot or a bracket. Of several
-// meanings it takes the first that the value has whole, or else the one that leads furthest.
+// walkField follows a field as far as value has it. Each of its steps begins with a dot or a bracket. If the field has
+// several meanings, walkField takes the first one that value has to its end, or else the one that reaches furthest.
 func walkField(value any, field string) (way []string, rest string, at any) {
 	rest, at = field, value
 	for end := range stepEnds(field) {
@@ -99,7 +99,8 @@ func walkField(value any, field string) (way []string, rest string, at any) {
 	return way, rest, at
 }
 
-// stepEnds yields where the first step of a field may end: before the next dot or bracket, or at its end.
+// stepEnds yields the positions where the first step of a field may end: before any further dot or bracket, or at the
+// end of the field.
 func stepEnds(field string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for end := 1; end <= len(field) && field != ""; end++ {
@@ -124,7 +125,8 @@ func stepName(step string) string {
 	return step[1:]
 }
 
-// member returns what value has under a name; an element of an array only if the name is in brackets.
+// member returns the member of an object with a name. If the name is in brackets, it may also be the index of an
+// element of an array.
 func member(value any, name string, bracketed bool) (any, bool) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -140,7 +142,8 @@ func member(value any, name string, bracketed bool) (any, bool) {
 	return nil, false
 }
 
-// cutStep returns the name of the first step of a field and the rest, or all of it if there is no step.
+// cutStep returns the name of the first step of a field, and the rest of the field. If there is no step, the rest is
+// the whole field.
 func cutStep(field string) (name, rest string) {
 	for end := range stepEnds(field) {
 		return stepName(field[:end]), field[end:]

@@ -49,8 +49,9 @@ type copyPlan struct {
 	detach func(v reflect.Value, c *copier)
 }
 
-// refers reports whether values of t, whose plan is p, refer to anything that must be copied. The plan of a pointer, a
-// slice or a map always has a detach in the end, but not yet while the plan of its element is compiled.
+// refers reports whether values of t, whose plan is p, refer to anything that must be copied. The finished plan of a
+// pointer, a slice or a map always has a detach, but the plan has none yet while the plan of its element is being
+// compiled.
 func (p *copyPlan) refers(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:

@@ -11,20 +11,22 @@ import (
 
 // CloneTarget says where a copy of an object is created. The zero value is the object's own namespace in its cluster.
 type CloneTarget struct {
-	// Namespace of the copy. Empty means that of the object.
+	// Namespace is the namespace of the copy. Empty means that of the object.
 	Namespace string
-	// Name of the copy. If it is empty, a copy in another namespace or cluster keeps the name of the object. The server
-	// makes the name of a copy in the same namespace: from the object's generateName, or from its name and a dash.
+	// Name is the name of the copy. If it is empty, a copy in another namespace or cluster keeps the name of the
+	// object, and the server makes the name of a copy in the same namespace: from the object's generateName, or from
+	// its name and a dash.
 	Name string
 	// OtherCluster says that the copy is created in another cluster.
 	OtherCluster bool
 }
 
-// CloneForCreate returns a copy of obj for a create, without what the server and the controllers of a cluster put into
-// an object. kind is the object's kind, such as client.Type.GVK returns. obj does not change. These are left out:
+// CloneForCreate returns a copy of obj for a create, without the values that the server and the controllers of a
+// cluster have set. kind is the object's kind, such as client.Type.GVK returns. obj does not change. These are left
+// out:
 //
 //   - uid, resourceVersion, generation, the times, selfLink and managedFields;
-//   - owners and finalizers: a copy has no part in what they stand for;
+//   - owners and finalizers, because they are about the original;
 //   - status;
 //   - annotations and labels that the controllers of Kubernetes and kubectl apply write, such as pod-template-hash;
 //   - fields of the built-in kinds that the server, its admission plugins and the controllers fill, such as the node of
@@ -33,7 +35,8 @@ type CloneTarget struct {
 //
 // Defaults that the server gives to every object stay. In kinds that are not built in, everything but metadata and
 // status stays. In another cluster, the IP families of a service are left to that cluster. Names of other objects stay,
-// also if the other namespace or cluster lacks them; the namespaces in an Event's object follow the copy.
+// even if the other namespace or cluster lacks these objects. In a copy of an Event, the object that the Event is about
+// gets the namespace of the copy.
 //
 // The copy is made through JSON: fields of T that are not in its JSON are zero. CloneForCreate returns an error if obj
 // is nil, has no name, or has no JSON; if kind has no Kind; if the copy of a cluster-wide object would have a

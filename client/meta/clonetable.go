@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// This file has what servers and controllers write into objects. A test in internal/proof/e2e creates copies of all
-// built-in kinds at a real kube-apiserver.
+// This file lists the values that servers and controllers write into objects. A test in internal/proof/e2e creates
+// copies of all built-in kinds at a real kube-apiserver.
 
 func stripMetadata(metadata map[string]any) {
 	for _, name := range []string{
@@ -42,7 +42,7 @@ func generatedLabels() []string {
 	}
 }
 
-// stripped is an object that loses what was put into it.
+// stripped is an object whose copy is being made; its methods remove the values that servers and controllers have set.
 type stripped struct {
 	content map[string]any
 	to      CloneTarget
@@ -80,8 +80,8 @@ func (s stripped) kind(kind GVK) {
 	}
 }
 
-// pod drops what admission plugins and the scheduler have put into a pod, and what a create refuses. The server adds
-// the volume of the service account again.
+// pod drops the fields that admission plugins and the scheduler have set, and the fields that a create refuses. The
+// server adds the volume of the service account again.
 func (s stripped) pod() {
 	s.drop("spec", "nodeName", "priority", "preemptionPolicy", "ephemeralContainers")
 	if spec := s.at("spec"); spec["runtimeClassName"] != nil {
@@ -97,7 +97,8 @@ func (s stripped) pod() {
 	}
 }
 
-// volume drops the claim that a controller has chosen, and of a claim that a user has chosen which one it was.
+// volume drops the reference to a claim that a controller has chosen. Of a reference that a user has set, it drops the
+// uid and the resource version of the claim.
 func (s stripped) volume() {
 	if s.at("metadata.annotations")["pv.kubernetes.io/bound-by-controller"] != nil {
 		s.drop("spec", "claimRef")
@@ -105,7 +106,7 @@ func (s stripped) volume() {
 	s.drop("spec.claimRef", "uid", "resourceVersion")
 }
 
-// service drops the addresses and ports that the server has allocated. A service without an address stays so.
+// service drops the addresses and ports that the server has allocated. A headless service stays headless.
 func (s stripped) service() {
 	spec := s.at("spec")
 	if spec["clusterIP"] != "None" {
@@ -121,7 +122,7 @@ func (s stripped) service() {
 	})
 }
 
-// job drops the selector that the server makes from the uid of a job, with its labels.
+// job drops the selector that the server makes from the uid of a job, and the labels that the selector matches.
 func (s stripped) job() {
 	if spec := s.at("spec"); spec["manualSelector"] != true {
 		delete(spec, "selector")
@@ -130,7 +131,8 @@ func (s stripped) job() {
 	}
 }
 
-// event moves the object of an event with it: the server wants them in one namespace.
+// event sets the namespace of the object that the event is about, because the server requires that it equals the
+// namespace of the event.
 func (s stripped) event() {
 	for _, name := range []string{"involvedObject", "regarding"} {
 		if object := s.at(name); s.to.Namespace != "" && object["namespace"] != nil {
@@ -158,7 +160,7 @@ func (s stripped) drop(path string, names ...string) {
 	}
 }
 
-// filter keeps the objects of a list for which keep returns true. A list that gets empty is deleted.
+// filter keeps the objects of a list for which keep returns true. If the list becomes empty, filter deletes it.
 func (s stripped) filter(path, name string, keep func(map[string]any) bool) {
 	object := s.at(path)
 	list, ok := object[name].([]any)

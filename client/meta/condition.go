@@ -30,16 +30,16 @@ type Condition struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// LastTransitionTime is when Status changed last.
 	LastTransitionTime Time `json:"lastTransitionTime"`
-	// Reason is one word for programs: a letter, then letters, digits, "_", "," and ":", and no "," or ":" at the end.
-	// Message is a sentence for people.
+	// Reason is one word for programs: a letter, followed by letters, digits, "_", "," and ":", with no "," or ":" at
+	// the end. Message is a sentence for people.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 }
 
 // SetCondition puts c into conditions: it replaces the condition of the same type, or appends c. generation is the
 // metadata.generation of the object that the caller has acted on; c gets it as observedGeneration. If the status does
-// not change, lastTransitionTime does not change either; otherwise it becomes the one of c, or the present time. So
-// setting the same condition again changes nothing, and a Modify that does so writes nothing:
+// not change, lastTransitionTime does not change either; otherwise it becomes the time in c, or the present time if c
+// has none. So setting the same condition again changes nothing, and a Modify that does so writes nothing:
 //
 //	site, _ := inf.Reader().Get(key) // the reconcile acts on this one
 //	...
@@ -57,9 +57,9 @@ type Condition struct {
 //
 // It returns an error, and does not change conditions, if the server would refuse the object: c has no type, its status
 // is not one of the three constants, or it has no reason although C requires one (its tag has no omitempty). If C
-// requires a reason, as metav1.Condition does, SetCondition also applies the server's further rules for that type. They
-// are the form of the reason, which is at [Condition], and of the type, which is that of a label key; and the greatest
-// lengths, which are 1024 for a reason, 316 for a type and 32768 for a message.
+// requires a reason, as metav1.Condition does, SetCondition also checks the server's other rules for metav1.Condition:
+// the reason has the form that [Condition] describes and at most 1024 characters, the type has the form of a label key
+// and at most 316 characters, and the message has at most 32768 characters.
 func SetCondition[C any](conditions *[]C, generation int64, c C) error {
 	p := conditionPlanOf(reflect.TypeFor[C]())
 	if err := p.validate(reflect.ValueOf(&c).Elem()); err != nil {
@@ -105,11 +105,11 @@ func IsConditionTrue[C any](conditions []C, kind string) bool {
 	return c != nil && readText(reflect.ValueOf(c).Elem(), conditionPlanOf(reflect.TypeFor[C]()).status) == string(ConditionTrue)
 }
 
-// conditionPlan locates the fields of a type of condition; the way to a field that it lacks is nil.
+// conditionPlan locates the fields of a type of condition. It has nil for a field that the type lacks.
 type conditionPlan struct {
 	kind, status, generation, transitionTime, reason, message []int
 
-	needsReason bool  // as the API's own Condition does, for which the server has further rules
+	needsReason bool  // the tag of reason has no omitempty or omitzero, as in metav1.Condition
 	err         error // why the type is not a condition
 }
 

@@ -1,8 +1,9 @@
 // Package meta defines the basic types that every other package of Bowline shares: objects, keys, kinds, resource
 // versions, the metadata that the Kubernetes API puts on each object, and the selectors that choose objects by it.
 //
-// It imports only the standard library and one internal package of this module, which imports no more than that, and
-// does no I/O. Its types are plain values: none of them has a lock or a goroutine, and the zero value of each is valid.
+// It does no I/O. It imports only the standard library and one internal package of this module, which itself imports
+// only the standard library. Its types are plain values: none of them has a lock or a goroutine, and the zero value of
+// each is valid.
 //
 // Any struct can be an object. It embeds [ObjectMeta], and names the other fields that the program uses:
 //
@@ -31,7 +32,6 @@
 //
 // The other types of objects are:
 //
-//   - [ObjectMeta] is the whole of the API's metadata.
 //   - [Partial] is an object of which only the metadata is read.
 //   - [Unstructured] is an object without a struct.
 //   - [Raw] is an object without a struct for large caches: it decodes the metadata, keeps the rest as compact JSON,

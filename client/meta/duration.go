@@ -24,7 +24,7 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf(`decode duration: it must be a string such as "1h30m", got %s`, cut(b))
 	}
 	parsed, err := time.ParseDuration(text)
-	if err != nil { // its text repeats the whole of b
+	if err != nil { // the text of err repeats the whole of b
 		return fmt.Errorf(`decode duration: it must be a number and a unit (ns, us, ms, s, m, h), such as "1h30m", got %s`, cut(b))
 	}
 	d.Duration = parsed

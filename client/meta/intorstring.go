@@ -23,7 +23,7 @@ type IntOrString struct {
 // FromInt returns a number.
 func FromInt(n int32) IntOrString { return IntOrString{number: n} }
 
-// FromString returns a text, also if it is a number in digits.
+// FromString returns a text, even if it consists of digits.
 func FromString(text string) IntOrString { return IntOrString{text: text, isText: true} }
 
 // Int returns the number; false if it is a text.
@@ -64,7 +64,7 @@ func (v IntOrString) of(total int, up bool) (int, error) {
 		return 0, tooMuch(v, total)
 	}
 	quotient, rest := bits.Div64(high, low, 100)
-	if rest > 0 && up != negative { // away from zero
+	if rest > 0 && up != negative { // rounds away from zero
 		quotient++
 	}
 	if quotient > math.MaxInt {
@@ -80,7 +80,7 @@ func tooMuch(v IntOrString, total int) error {
 	return fmt.Errorf("%q of %d must fit an int", clip(v.text), total)
 }
 
-// magnitude returns the absolute value, also of the least int.
+// magnitude returns the absolute value, even of math.MinInt.
 func magnitude(n int) uint64 {
 	if n < 0 {
 		return -uint64(n)

@@ -198,7 +198,7 @@ func describe(v any) string {
 	return fmt.Sprintf("a Go value of type %T", v)
 }
 
-// maxNesting bounds the recursion over values that may be cyclic. It exceeds the depth that a decoder accepts.
+// maxNesting bounds the recursion over values that may be cyclic. No decoder accepts a deeper value.
 const maxNesting = 10_000
 
 var errNesting = fmt.Errorf("the value is nested more than %d deep", maxNesting)

@@ -1,8 +1,8 @@
 package meta
 
 // ObjectReference names another object, as fields of the API do. A program's own types may use it for references to
-// objects of any kind; client.Resolve and discovery.Catalog.Resolve find the object. An empty field has the default of
-// the object that the reference stands in. Values can be compared with ==.
+// objects of any kind; client.Resolve and discovery.Catalog.Resolve find the object. The kind of the object that
+// contains the reference decides what an empty field means. Values can be compared with ==.
 type ObjectReference struct {
 	Kind      string `json:"kind,omitempty"`
 	Namespace string `json:"namespace,omitempty"`

@@ -104,14 +104,15 @@ func SumQuantities(all ...Quantity) Quantity {
 }
 
 // Value returns the amount as an integer, rounded away from zero. It is math.MaxInt64 or math.MinInt64 if the amount is
-// beyond.
+// out of range.
 func (q Quantity) Value() int64 { return q.rounded(0) }
 
 // Milli returns the amount in thousandths, such as millicores of cpu, rounded away from zero. It is math.MaxInt64 or
-// math.MinInt64 if that is beyond.
+// math.MinInt64 if the number is out of range.
 func (q Quantity) Milli() int64 { return q.rounded(-3) }
 
-// Float64 returns the nearest floating-point number, for metrics and ratios. It is an infinity beyond their range.
+// Float64 returns the nearest floating-point number, for metrics and ratios. It is an infinity if the amount is out of
+// range.
 func (q Quantity) Float64() float64 {
 	b := strconv.AppendInt(append(q.appendMantissa(make([]byte, 0, 32)), 'e'), int64(q.exp), 10)
 	f, _ := strconv.ParseFloat(string(b), 64) // the error says that f is an infinity
@@ -139,7 +140,8 @@ func (q Quantity) negated() Quantity {
 	return q
 }
 
-// at returns the amount in units of ten to the exp, which is at most q.exp or 0; false if it does not fit.
+// at returns the amount in units of ten to the exp, and false if the number does not fit. If q.small is not 0, exp must
+// be at most q.exp.
 func (q Quantity) at(exp int32) (int64, bool) {
 	if q.small == 0 {
 		return 0, q.large == ""

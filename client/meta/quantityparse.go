@@ -11,12 +11,12 @@ import (
 )
 
 // ParseQuantity parses an amount: an optional sign, a decimal number, and an optional unit (see [Quantity]) or an
-// exponent such as "e3". It accepts what the API server accepts, also in forms that are not canonical, such as "0.5"
-// and "1024Mi", and changes an amount as the server does: it is rounded away from zero to a billionth, and an amount in
-// binary units is at most 2^63-1.
+// exponent such as "e3". It accepts what the API server accepts, including forms that are not canonical, such as "0.5"
+// and "1024Mi". It changes an amount as the server does: it rounds away from zero to a billionth, and limits an amount
+// in binary units to 2^63-1.
 //
-// The error names the text and says what is allowed. Three texts are errors that a server takes: one without a digit,
-// one of more than 1024 bytes, and an exponent beyond -1000 to 1000.
+// The error names the text and says what is allowed. ParseQuantity refuses three texts that a server accepts: one
+// without a digit, one of more than 1024 bytes, and one with an exponent outside -1000 to 1000.
 func ParseQuantity(text string) (Quantity, error) {
 	q, err := parseQuantity(text)
 	if err != nil {
@@ -82,7 +82,7 @@ func bigQuantityOf(mantissa *big.Int, negative bool, exp int32, in units) Quanti
 	return q
 }
 
-// whole returns a positive q in decimal units if it is less than one binary unit.
+// whole returns q. If q is in binary units, and more than 0 and less than 1, the result is in decimal units.
 func (q Quantity) whole() Quantity {
 	if q.units == binaryUnits && q.sign() > 0 && q.Cmp(Quantity{small: 1}) < 0 {
 		q.units = decimalUnits
@@ -90,7 +90,7 @@ func (q Quantity) whole() Quantity {
 	return q
 }
 
-// number is the absolute value in a text: a mantissa times ten to the exp.
+// number is the number in a text: a sign, and a mantissa times ten to the exp.
 type number struct {
 	negative bool
 	mantissa uint64
@@ -160,7 +160,8 @@ type unit struct {
 	in    units
 }
 
-// unitLetters has the units of the powers of 1000 from 10^-9 on, and those of the powers of 1024 from Ki on.
+// unitLetters has the units of the powers of 1000, from 10^-9 on. binaryLetters has the units of the powers of 1024,
+// from Ki on, without the i.
 const (
 	unitLetters   = "num kMGTPE"
 	binaryLetters = "KMGTPE"

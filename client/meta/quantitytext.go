@@ -49,7 +49,7 @@ func (q Quantity) append(b []byte) []byte {
 			return append(append(b, whole...), unit...)
 		}
 	}
-	exp := q.exp - (q.exp%3+3)%3 // the next power of 1000, towards more digits
+	exp := q.exp - (q.exp%3+3)%3 // the multiple of 3 at or below q.exp, which needs more digits
 	if q.units != exponentUnits {
 		exp = min(exp, 3*int32(len(unitLetters)-1)+finestExp)
 	}
@@ -68,7 +68,7 @@ func (q Quantity) append(b []byte) []byte {
 }
 
 // inBinary returns a whole amount as a number and the largest binary unit that divides it, which is empty if none does.
-// An amount of less than the smallest unit has no number.
+// If the amount is less than 1024, both are empty.
 func (q Quantity) inBinary() (number, unit string) {
 	units := 0
 	if n, fits := q.at(0); fits {

@@ -21,7 +21,7 @@ type Ranges struct {
 	bits [RangeCount / 64]uint64
 }
 
-// AllRanges returns the set of every range, which every object belongs to.
+// AllRanges returns the set of all ranges. Every object belongs to one of them.
 func AllRanges() Ranges {
 	var r Ranges
 	for i := range r.bits {
@@ -93,7 +93,7 @@ func (r Ranges) All() iter.Seq[int] {
 	}
 }
 
-// spans iterates over the longest runs of ranges in the set: from first up to last.
+// spans iterates over the longest runs of ranges in the set. Each run includes first and last.
 func (r Ranges) spans() iter.Seq2[int, int] {
 	return func(yield func(first, last int) bool) {
 		for n := 0; n < RangeCount; n++ {

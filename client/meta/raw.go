@@ -15,8 +15,9 @@ import (
 // decode. Read the rest with [Nested].
 //
 // *Raw is an [Object], and can be the type parameter T everywhere. TypeMeta and ObjectMeta can be read and written
-// freely. The rest can only be replaced, by decoding another object into it, and so copies share it. Metadata fields of
-// the API that ObjectMeta lacks are dropped. Names are case-sensitive. The last of duplicate names counts.
+// freely. The only way to change the rest is to decode another object into the Raw, so copies of a Raw share it.
+// Metadata fields of the API that ObjectMeta lacks are dropped. Names are case-sensitive. The last of duplicate names
+// counts.
 type Raw struct {
 	TypeMeta
 	ObjectMeta
@@ -172,7 +173,7 @@ func (r *Raw) find(path []string) (text []byte, found bool, err error) {
 			return nil, false, fmt.Errorf("read %s: %w", pathString(path), err)
 		}
 		s := jsonScan{b: text}
-		var last []byte // a name may be duplicate
+		var last []byte // a name may occur twice
 		err := s.object(func(quoted []byte) error {
 			value, err := s.value()
 			if isName(quoted, name) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// This file decides whether labels exist that meet requirements. Each key can be decided alone.
+// This file decides whether any labels meet all requirements. It can decide each key separately.
 
 // CanMatch reports whether any object can match the selector: whether there are valid labels that meet all of its
 // requirements. It is false for contradictions such as "a=1,a=2" and "!a,a", and for the selector of a nil
@@ -25,13 +25,14 @@ func (s Selector) CanMatch() bool {
 	return true
 }
 
-// Overlaps reports whether any object can match both selectors, as two Deployments must not: it is exact, and not a
-// comparison of the texts. A selector that matches nothing overlaps none, not even itself.
+// Overlaps reports whether any object can match both selectors. For the selectors of two Deployments in a namespace it
+// must be false. The answer is exact, and not a comparison of the texts. A selector that matches nothing overlaps no
+// selector, not even itself.
 func (s Selector) Overlaps(other Selector) bool {
 	return selectorOf(slices.Concat(s.requirements, other.requirements)).CanMatch()
 }
 
-// satisfiable reports whether there is a label, or its absence, that meets requirements of one key.
+// satisfiable reports whether some value of a label, or its absence, meets all requirements of one key.
 func satisfiable(all []requirement) bool {
 	if meetsAll(all, nil) {
 		return true

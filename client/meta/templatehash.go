@@ -12,11 +12,11 @@ import (
 // HashTemplate returns a label value that differs for templates with different JSON, as the label pod-template-hash of
 // a Deployment's ReplicaSets and the end of their names do. It has 1 to 10 lower-case letters and digits, and no
 // vowels. It depends on the content alone: not on the order of members, and not on whether the template is a struct, a
-// map or JSON. An empty member is not the same as none.
+// map or JSON. A member with an empty value and a missing member give different values.
 //
-// The value has 32 bits, so different templates can have the same one. If an object of the name exists and has another
-// template, count the collision in the status of its owner, and hash again with the new number of collisions. 0 is
-// none.
+// The value has 32 bits, so different templates can have the same one. If an object of that name exists and has another
+// template, count the collision in the status of its owner, and hash again with the new number of collisions. The first
+// hash has 0 collisions.
 //
 // A Deployment hashes the Go value of its template, so its values differ from these. The error is that of the JSON
 // encoder.
@@ -29,7 +29,7 @@ func HashTemplate(template any, collisions int32) (string, error) {
 	d.UseNumber()
 	var content any
 	if err = d.Decode(&content); err == nil {
-		text, err = json.Marshal(content) // sorted
+		text, err = json.Marshal(content) // with the members sorted
 	}
 	if err != nil {
 		return "", fmt.Errorf("hash a template: %w", err)

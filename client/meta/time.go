@@ -68,7 +68,7 @@ func unmarshalTime(t *time.Time, b []byte) error {
 	return nil
 }
 
-// cut shortens a text for an error, to a length that exceeds that of any time.
+// cut shortens a text for an error. It leaves more than the length of any valid time.
 func cut(b []byte) string {
 	const most = 64
 	if len(b) <= most {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	fetchTimeout = 15 * time.Minute // for one fetch, during which a person may sign in
-	renewalPause = 5 * time.Second  // between two fetches because of refusals
+	fetchTimeout = 15 * time.Minute // limits one fetch, during which a person may sign in
+	renewalPause = 5 * time.Second  // the shortest time between two fetches because of refusals
 	// The pause after a failed refresh; it doubles with each failure.
 	refreshPause    = 10 * time.Second
 	maxRefreshPause = 2 * time.Minute
@@ -30,20 +30,20 @@ const (
 type Credentials struct {
 	fetch func(context.Context) (Credential, error)
 	fail  func(err error) error // makes the error for a missing credential
-	name  string                // see Name; does not change after that
+	name  string                // set by Name; does not change after that
 
 	mu       sync.Mutex // guards the rest; not held while fetch or a hook runs
-	now      *lease     // nil before the first
+	now      *lease     // nil before the first fetch has succeeded
 	refused  bool       // the server has refused the lease now: requests wait for another
 	renewed  time.Time  // when the last fetch because of a refusal began
 	flight   *flight    // nil if no fetch is under way
-	failures int        // in a row: errors, and credentials that had ended when they came
-	failed   time.Time  // the time of the last of them
-	err      error      // its cause
+	failures int        // how many fetches failed in a row, or brought a credential that had already ended
+	failed   time.Time  // the time of the last such failure
+	err      error      // the cause of the last failure
 }
 
-// NewCredentials returns Credentials that call fetch on a goroutine of their own. fail makes a request's error from
-// the reason why there is no credential.
+// NewCredentials returns Credentials that call fetch on a separate goroutine. fail makes a request's error from the
+// reason why there is no credential.
 func NewCredentials(fetch func(context.Context) (Credential, error), fail func(error) error) *Credentials {
 	return &Credentials{fetch: fetch, fail: fail}
 }
@@ -62,10 +62,10 @@ type flight struct {
 	done    chan struct{}      // closed when fetch has returned and the clients have been told
 
 	// Guarded by Credentials.mu.
-	waiting int                         // requests
+	waiting int                         // how many requests wait
 	holders map[*holder]bool            // clients that want it whether a request waits or not
 	tell    map[*holder]context.Context // clients to tell of a failure, each with a request's context
-	left    bool                        // cancelled, because nobody wants it
+	left    bool                        // cancelled, because no request and no client wants the result
 
 	lease *lease // the result, or err; set before done is closed
 	err   error
@@ -144,7 +144,7 @@ func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 			continue
 		case err == nil && f.err == nil:
 			return f.lease, nil
-		case c.now != nil: // refused or ended, and there is no other
+		case c.now != nil: // the server has refused it or it has ended, and there is no other
 			return c.now, nil
 		case err == nil:
 			err = f.err
@@ -201,7 +201,7 @@ func (f *flight) notify(ctx context.Context, h *holder) {
 	}
 }
 
-// leave cancels a flight that nobody wants. The caller holds Credentials.mu.
+// leave cancels a flight whose result no request and no client wants. The caller holds Credentials.mu.
 func (f *flight) leave() {
 	if f.waiting == 0 && len(f.holders) == 0 {
 		f.left = true
@@ -238,7 +238,7 @@ func (c *Credentials) start() {
 			got Credential
 			err error
 		)
-		defer func() { // in a defer, because of Goexit
+		defer func() { // a defer also runs if fetch calls runtime.Goexit
 			cancel()
 			c.land(f, got, err)
 			close(f.done)
@@ -277,7 +277,7 @@ func (c *Credentials) land(f *flight, got Credential, err error) {
 		if next.expired(now) {
 			err = c.ended(next, now)
 		}
-		if err == nil || c.now == nil || c.refused || c.now.expired(now) { // otherwise the present one is still good
+		if err == nil || c.now == nil || c.refused || c.now.expired(now) { // otherwise the present lease is still good
 			c.now = next
 		}
 		f.lease, c.refused = c.now, false
@@ -285,7 +285,7 @@ func (c *Credentials) land(f *flight, got Credential, err error) {
 	switch {
 	case err == nil:
 		c.failures, c.failed, c.err = 0, time.Time{}, nil
-	case next != nil || !f.left: // a flight that nobody wanted has not failed
+	case next != nil || !f.left: // the error of a cancelled flight is not a failure
 		if c.now != nil {
 			tell = maps.Clone(f.tell)
 		}

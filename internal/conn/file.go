@@ -7,7 +7,7 @@ import (
 	"github.com/bowline-go/bowline/internal/regular"
 )
 
-// maxFile bounds a file that a client.Config names, in bytes. A kubeconfig from somebody else may name an endless
+// maxFile bounds a file that a client.Config names, in bytes. A kubeconfig from another person may name an endless
 // file.
 const maxFile = 16 << 20
 

@@ -23,8 +23,8 @@ const patience = time.Second
 //   - The dial has succeeded or failed. The next request looks for a connection, and finds the new one.
 //   - Another request has ended, so an older connection has room for one more.
 //   - The request has waited for patience. Then it dials as well, so a dial that hangs delays no request for longer.
-//   - The server has chosen HTTP/1, where each request under way needs a connection of its own. Then no request waits
-//     any more.
+//   - The server has chosen HTTP/1, where each request under way needs a separate connection. Then no request waits any
+//     more.
 //
 // A gate is for the requests of one http.Transport to one origin. A nil gate lets all requests through.
 type gate struct {
@@ -57,7 +57,7 @@ func (g *gate) send(t *http.Transport, r *http.Request) (*http.Response, error) 
 		found(ok && c.ConnectionState().NegotiatedProtocol != "h2")
 	}}
 	resp, err := t.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
-	found(false) // in case it failed before that
+	found(false) // if RoundTrip failed before GotConn
 	return resp, err
 }
 
@@ -136,7 +136,7 @@ func (g *gate) ended() {
 	}
 }
 
-// giveUp takes a request out of the line. If it has been woken, another is woken in its place.
+// giveUp takes a request out of the line. If the request has been woken already, giveUp wakes another one in its place.
 func (g *gate) giveUp(turn chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -16,7 +16,8 @@ import (
 )
 
 // generation holds the connections of one identity, in three http.Transports: one for watches, one for upgrades, and
-// one for all other requests. So a watch that nobody reads, or many watches on one connection, delay no other request.
+// one for all other requests. So a watch whose caller does not read, or many watches on one connection, delay no other
+// request.
 //
 // A generation is retired when another takes its place. It then accepts no new requests, and those under way continue
 // to their end. After the last of them it closes all its connections. A connection that is still being dialled is
@@ -30,13 +31,13 @@ type generation struct {
 	// request that must not be sent again would fail whenever the server has just closed such a connection.
 	upgrade *http.Transport
 
-	origin              *url.URL // of the requests that go through a gate
+	origin              *url.URL // the origin of the requests that go through a gate
 	callGate, watchGate gate
 
 	mu       sync.Mutex // guards the rest
 	requests int        // under way, until their bodies are closed
 	retired  bool
-	conns    map[*conn]struct{} // open
+	conns    map[*conn]struct{} // the open connections
 }
 
 // newGeneration returns a generation without connections. i.ca has been checked, so it can be parsed.
@@ -87,7 +88,7 @@ func (o Options) newTransport(tlsConfig *tls.Config, proxy func(*http.Request) (
 		TLSHandshakeTimeout: handshakeTimeout,
 		DisableCompression:  o.Uncompressed,
 		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: math.MaxInt32, // as many as were in use
+		MaxIdleConnsPerHost: math.MaxInt32, // the client keeps as many idle connections as were in use
 		IdleConnTimeout:     90 * time.Second,
 
 		MaxResponseHeaderBytes: MaxHeaders,
@@ -125,7 +126,7 @@ func (g *generation) retire() {
 	g.sweep()
 }
 
-// sweep closes every connection of a retired generation that nothing uses.
+// sweep closes all connections of the generation if it is retired and no request uses it.
 func (g *generation) sweep() {
 	g.mu.Lock()
 	over := g.retired && g.requests == 0

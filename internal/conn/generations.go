@@ -13,9 +13,9 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// generations sends requests over the connections of the identity in force. Requests read the files: the first
-// request, then one every 30 s, and a request whose failure may mean that a certificate has changed. So New does no
-// I/O, and nothing runs in the background. If a file is bad, or is not read in time, the identity in force stays, and
+// generations sends requests over the connections of the identity in force. Requests read the files: the first request,
+// then one every 30 s, and a request whose failure may mean that a certificate has changed. So New does no I/O, and no
+// goroutine waits for the next read. If a file is bad, or is not read in time, the identity in force stays, and
 // Options.Stale is told why. If none is in force, the request fails, and the next one reads again.
 type generations struct {
 	o      Options
@@ -100,7 +100,7 @@ func refusesCertificate(err error) bool {
 	if !ok || op.Op != "remote error" {
 		return false
 	}
-	alert := op.Err.Error() // its type is not exported
+	alert := op.Err.Error() // the type of an alert is not exported
 	return strings.Contains(alert, "certificate") || alert == "tls: handshake failure" || alert == "tls: access denied"
 }
 
@@ -118,7 +118,7 @@ func isBroken(err error) bool {
 	return n == apierrors.NetworkReset || n == apierrors.NetworkClosed
 }
 
-// readsOnly reports whether a request changes nothing. An upgrade is a GET that may begin anything.
+// readsOnly reports whether a request changes nothing. An upgrade is a GET, but it may start an action.
 func readsOnly(r *http.Request) bool { return Reads(r.Method) && r.Header.Get("Upgrade") == "" }
 
 // Reads reports whether a request of a method changes nothing.

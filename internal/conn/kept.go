@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// How long a request waits for a read before it uses the previous contents.
+	// readPatience is how long a request waits for a read before it uses the previous contents.
 	readPatience = time.Second
-	// How long a request waits for a read if there are no previous contents. Its context may end sooner.
+	// readTimeout is how long a request waits for a read if there are no previous contents. Its context may end sooner.
 	readTimeout = 30 * time.Second
 )
 
 // kept holds the contents of some files in memory, and reads them again when they are old. A request starts the read,
-// which has a goroutine of its own and holds no lock. So a file system that does not answer, such as a network mount
+// which runs on a separate goroutine and holds no lock. So a file system that does not answer, such as a network mount
 // whose server is gone, does not hold a request past its context, nor a request that can use the previous contents.
 //
 // A read cannot be cancelled. So its goroutine outlives the request: it ends when the system answers, and stores the
 // result itself. Only requests wait for it, each with its own limit; Transport.Close does not. There is at most one
 // such goroutine, because no other read begins before it has ended.
 type kept[T any] struct {
-	load  func(read) (T, error)             // names each file before it reads it
-	same  func(a, b T) bool                 // nil if nobody asks for changes
+	load  func(read) (T, error)             // reads the files, each by a call of read
+	same  func(a, b T) bool                 // nil if changes is not used
 	age   time.Duration                     // how long the contents are used before the files are read again
 	eager bool                              // after a failure, the next request reads again, without waiting for age
 	open  func(name string) ([]byte, error) // readFile, except in tests
@@ -35,7 +35,7 @@ type kept[T any] struct {
 	now     T           // the contents that were read last, if have is set
 	have    bool        // there are contents
 	at      time.Time   // when the files were last read; zero if the next request must read them
-	err     error       // why that failed; nil if it did not
+	err     error       // why that read failed; nil if it succeeded
 	told    time.Time   // when a failure was last reported
 	expired int         // how often expire was called
 	reading *reading[T] // nil if no read is under way
@@ -78,7 +78,7 @@ func (k *kept[T]) get(ctx context.Context) (value T, stale, err error) {
 		switch {
 		case !k.have:
 			return value, nil, err
-		case ctx.Err() != nil: // this says nothing about the files
+		case ctx.Err() != nil: // the end of ctx says nothing about the files
 			return k.now, nil, nil
 		}
 		return k.now, k.stale(err), nil
@@ -168,7 +168,7 @@ func (r *reading[T]) wait(ctx context.Context, patience time.Duration) error {
 	case <-timer.C:
 	}
 	select {
-	case <-r.done: // both at once
+	case <-r.done: // the read ended at the same time
 		return nil
 	default:
 	}
@@ -184,7 +184,7 @@ func (r *reading[T]) wait(ctx context.Context, patience time.Duration) error {
 
 // SlowReadError says which file was not read in time. Nothing was sent.
 type SlowReadError struct {
-	File   string // with its field
+	File   string // the file, with the field that names it
 	Waited time.Duration
 	Err    error // the context's error; nil if it has not ended
 }

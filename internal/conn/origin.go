@@ -93,7 +93,7 @@ func proxyTarget(path []string, base int) []string {
 	if end < 0 {
 		return nil
 	}
-	at := base // of the resource
+	at := base // the index of the resource
 	switch {
 	case at < len(path) && path[at] == "api":
 		at += 2

@@ -21,15 +21,15 @@ const stallBytes = 1 << 10
 // Only one goroutine may read at a time; Close may be called concurrently.
 type Progress struct {
 	Body   io.ReadCloser
-	Cancel context.CancelFunc // of the request
+	Cancel context.CancelFunc // cancels the request
 	Limit  time.Duration      // 0 = no bound
 	Idle   bool               // the server may stay silent, as in a watch that has begun
 
-	CancelFirst bool // before the body is closed; see Close
+	CancelFirst bool // Close calls Cancel before it closes the body
 	// Stalled returns the error for an answer that sent only received bytes within Limit.
 	Stalled func(received int) error
 
-	timer   *time.Timer   // runs while a read waits; made by the first
+	timer   *time.Timer   // runs while a Read waits; the first Read makes it
 	waited  time.Duration // the time that reads have waited since the last stallBytes arrived
 	got     int           // the bytes that have arrived in that time
 	stalled atomic.Bool

@@ -34,7 +34,7 @@ type proxies struct {
 func (p *proxies) choose(r *http.Request) (*url.URL, error) {
 	u, err := p.next(r)
 	if err != nil {
-		for wrong := (*url.Error)(nil); errors.As(err, &wrong); { // it contains the URL, with the password
+		for wrong := (*url.Error)(nil); errors.As(err, &wrong); { // a *url.Error contains the URL, with the password
 			err = wrong.Err
 		}
 		return nil, fmt.Errorf("choose a proxy: %w", err)
@@ -82,7 +82,7 @@ func (p *proxies) dial(next dialer) dialer {
 		case err != nil:
 			return nil, err
 		case socks:
-			if conn.SetDeadline(time.Now().Add(handshakeTimeout)) != nil { // those of Config.Dial may lack deadlines
+			if conn.SetDeadline(time.Now().Add(handshakeTimeout)) != nil { // Config.Dial may not support deadlines
 				return conn, nil
 			}
 			return &socksConn{Conn: conn}, nil
@@ -107,9 +107,9 @@ func (p *proxies) dial(next dialer) dialer {
 	}
 }
 
-// socksConn is a connection to a SOCKS proxy, with a deadline for the SOCKS handshake: net/http bounds only what
-// follows that. Every SOCKS message begins with a version, 1 or 5 (RFC 1928 and 1929). Neither TLS nor HTTP begins
-// with such a byte.
+// socksConn is a connection to a SOCKS proxy, with a deadline for the SOCKS handshake: net/http limits only the time
+// after that handshake. Every SOCKS message begins with a version, 1 or 5 (RFC 1928 and 1929). Neither TLS nor HTTP
+// begins with such a byte.
 type socksConn struct {
 	net.Conn
 	done bool // set by the first Write after the handshake, before there are concurrent ones

@@ -73,8 +73,9 @@ func (f fixed) state() State {
 	return State{}
 }
 
-// tokenEnd returns when a bearer token says that it ends. Tokens of service accounts and of OpenID Connect are JSON
-// Web Tokens, which have the end in the claim exp (RFC 7519, section 4.1.4). It is zero for other tokens.
+// tokenEnd returns when a bearer token says that it ends. Tokens of service accounts and of OpenID Connect are JSON Web
+// Tokens, which have the end in the claim exp (RFC 7519, section 4.1.4). For other tokens, tokenEnd returns the zero
+// time.
 func tokenEnd(token string) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -70,7 +70,7 @@ func (o Options) ca(read read) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := certPool(b); err != nil { // data was checked before
+	if _, err := certPool(b); err != nil { // CA.Data was checked before
 		return nil, fmt.Errorf("read TLS.CAFile: %s: %w", o.CA.File, err)
 	}
 	return b, nil

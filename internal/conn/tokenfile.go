@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// How long the contents of a file are used before it is read again.
+// These are how long the contents of a file are used before the file is read again.
 const (
 	tokenAge = 50 * time.Second
-	fileAge  = 30 * time.Second // certificates and authorities
+	fileAge  = 30 * time.Second // for certificates and authorities
 )
 
 // tokenFile is a source that reads a file. If the file cannot be read, or holds no token, the last good token stays in

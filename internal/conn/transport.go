@@ -92,13 +92,13 @@ type source interface {
 // issued is one credential, as it goes into a request.
 type issued struct {
 	header string // the value of Authorization; empty sends none
-	lease  *lease // where it comes from; nil if not from Credentials
+	lease  *lease // the lease that has the credential; nil if the source is not Credentials
 }
 
 // fixed is the source of a credential that never changes.
 type fixed struct {
 	header string
-	end    time.Time // see tokenEnd
+	end    time.Time // when the credential ends; see tokenEnd
 }
 
 func (f fixed) get(ctx context.Context, h *holder) (issued, error) {
@@ -130,7 +130,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameOrigin(r.URL, t.server) {
 		return t.next.RoundTrip(withoutImpersonation(r))
 	}
-	if r.Header.Get("Authorization") != "" { // its sender handles a refusal
+	if r.Header.Get("Authorization") != "" { // the sender of r handles a refusal
 		return t.send(r, "")
 	}
 	ctx := r.Context()
@@ -161,7 +161,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return resp, err
 	case refusesCertificate(err):
 		certain = true
-	case !isNew.Load() || !isBroken(err): // else the certificate may have been refused: see isBroken
+	case !isNew.Load() || !isBroken(err): // otherwise the server may have refused the certificate: see isBroken
 		return resp, err
 	}
 	next, gone := t.source.renew(ctx, t.holder, used)
@@ -214,13 +214,13 @@ func (t *Transport) send(r *http.Request, authorization string) (*http.Response,
 	return resp, err
 }
 
-// CloseIdleConnections closes the connections that are idle, those of a RoundTripper from Options.Wrap too, and makes
-// the next request read the files again.
+// CloseIdleConnections closes the idle connections, including those of a RoundTripper from Options.Wrap, and makes the
+// next request read the files again.
 func (t *Transport) CloseIdleConnections() {
 	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
-	t.generations.CloseIdleConnections() // the RoundTripper of Options.Wrap may not pass that on
+	t.generations.CloseIdleConnections() // the RoundTripper of Options.Wrap may not pass the call on
 }
 
 // Close ends a fetch that runs for this transport only, and then closes idle connections as CloseIdleConnections does.

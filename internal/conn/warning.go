@@ -18,7 +18,8 @@ type Warning struct {
 //
 //	299 agent "text" ["date"], ...
 //
-// If the rest of a line is malformed, it is yielded as one warning without an agent, after the warnings before it.
+// If a line is malformed from some point on, Warnings yields the text from there as one warning without an agent, after
+// the warnings before it.
 func Warnings(h http.Header) iter.Seq[Warning] {
 	return func(yield func(Warning) bool) {
 		for _, rest := range h.Values("Warning") {

@@ -1,5 +1,5 @@
-// Package content describes a form of objects besides JSON. The program gives the form to the client, so a program
-// without one links none of its code.
+// Package content describes a form in which objects are encoded, besides JSON. The program gives the form to the
+// client, so a program without a form links none of its code.
 package content
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/internal/pipeline"
 )
 
-// Form is a form of objects.
+// Form is a form in which a server encodes objects, such as protobuf.
 type Form interface {
 	// MediaType is the type of a body in the form.
 	MediaType() string

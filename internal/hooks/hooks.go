@@ -65,7 +65,8 @@ func InTurn[I any](first, second func(I)) func(I) {
 	}
 }
 
-// BothRuns is Both for hooks that return a function to call at the end. The function of second is called first.
+// BothRuns is Both for hooks that return a function to call at the end. At the end, the function that second returned
+// is called first.
 func BothRuns[I any](first, second func(context.Context, I) func()) func(context.Context, I) func() {
 	switch {
 	case first == nil:
@@ -83,7 +84,7 @@ func BothRuns[I any](first, second func(context.Context, I) func()) func(context
 }
 
 // BothBegin is Both for hooks that return the context to continue with and a function to call at the end. second gets
-// the context of first, and its function is called first.
+// the context that first returned. At the end, the function that second returned is called first.
 func BothBegin[I, E any](first, second func(context.Context, I) (context.Context, func(E))) func(context.Context, I) (context.Context, func(E)) {
 	switch {
 	case first == nil:

@@ -171,8 +171,8 @@ func (o *overlay) isOwn(place *site) bool {
 	return own != nil && others == nil
 }
 
-// ownership reads live's managedFields. If there are none, or an entry cannot be read or is of another API version,
-// the ownership is unknown and nobody owns anything.
+// ownership reads live's managedFields. If there are none, or an entry cannot be read or is of another API version, the
+// result is unknown and has no fields.
 func (o *overlay) ownership() *ownership {
 	nobody, owned := &ownership{unknown: true}, &ownership{own: &fieldset.Set{}, others: &fieldset.Set{}}
 	metadata, ok := o.live.Lookup("metadata")

@@ -11,7 +11,7 @@ import (
 
 // This file is about values that a cached object cannot prove, because its Go type cannot express them.
 //
-//   - A plain field is zero also if the server has no value. Suppose that a program wants false, and that the server
+//   - A plain field is also zero if the server has no value. Suppose that a program wants false, and that the server
 //     has no value, which it treats as true: the zero of the field must not count as the wanted false.
 //   - An object that is replaced whole may have members on the server that the type has no field for.
 //   - If the type of a list's elements lacks one of the keys, an element may be another one than it appears to be.
@@ -21,7 +21,7 @@ import (
 // cachedTypes knows the Go types of the values whose JSON is live. The zero value is for JSON from a server.
 type cachedTypes struct {
 	from  *tree.Source
-	types map[uint32]reflect.Type // of structs and lists, by where they start
+	types map[uint32]reflect.Type // the types of structs and lists, by their offsets in the text
 	vague map[uint32]bool         // zeros in live for which the server may have nothing
 }
 
@@ -35,7 +35,7 @@ func readCached(v any, live *tree.Node) cachedTypes {
 			case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice: // nil if the server has nothing
 			default:
 				if !f.Omits && v.IsZero() {
-					c.vague[n.At] = true // perhaps only the Go field put it there
+					c.vague[n.At] = true // the zero may come from the Go field and not from the server
 				}
 			}
 			return true
@@ -87,7 +87,7 @@ func (o *overlay) isPart(live, want *tree.Node, at *site) bool {
 		})
 	case o.hints[want.At].Whole && want.From == o.want: // no schema lists its members
 		members = ""
-	case !saysWhole(t, "matchLabels") && !saysWhole(t, "matchExpressions"): // so it is not a selector
+	case !saysWhole(t, "matchLabels") && !saysWhole(t, "matchExpressions"): // the object is not a selector
 		return false
 	}
 	return !saysWhole(t, members)

@@ -1,3 +1,3 @@
-// Package overlay reports whether an object has all that a program wants, and sets what it lacks. It knows which
-// values a server adds and how a server writes values. Ensure and its relatives in package client use it.
+// Package overlay reports whether an object has all that a program wants, and sets what it lacks. It knows which values
+// a server adds and how a server writes values. client.Resource.Ensure uses it.
 package overlay

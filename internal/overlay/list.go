@@ -66,7 +66,7 @@ func (o *overlay) withoutAdded(live, want []tree.Node, at *site) (compared, adde
 }
 
 // addedAt returns a function that reports whether a server has added an element to the list at the place, and the
-// element is not wanted. It returns nil if servers add no elements there. They add:
+// element is not wanted. It returns nil if servers add no elements there. Servers add:
 //   - the tolerations of a pod, which no update can remove;
 //   - the taints of a node that Kubernetes itself sets to report its state;
 //   - the second IP family and the second IP of a service, which a change of its ipFamilyPolicy removes.
@@ -112,8 +112,8 @@ func sameElement(a, b *tree.Node, members []string) bool {
 
 var nameKey = []string{"name"}
 
-// named is for kinds whose lists are not known. It maps the index of each wanted element to that of live's element
-// with the same name. The map is empty unless every element has a name and no two names are the same.
+// named maps the index of each wanted element to that of live's element with the same name. It is for kinds whose lists
+// are not known. The map is empty unless every element has a name and no two names are the same.
 func (o *overlay) named(live, want []tree.Node, at *site) map[int]int {
 	if o.isBuiltIn(at) {
 		return nil
@@ -128,8 +128,8 @@ func (o *overlay) named(live, want []tree.Node, at *site) map[int]int {
 	return named
 }
 
-// pair returns, for each wanted element, the index of the element of live with the same keys, or -1. There are no pairs,
-// and ok is false, if an element lacks a key, or if two elements of one list have the same keys.
+// pair returns, for each wanted element, the index of the element of live with the same keys, or -1. There are no
+// pairs, and ok is false, if an element lacks a key, or if two elements of one list have the same keys.
 func (o *overlay) pair(live, want []tree.Node, at *site, keys []string) (pairs []int, ok bool) {
 	places := make(map[string]int, len(live))
 	for j := range live {
@@ -176,8 +176,8 @@ func (o *overlay) identity(item *tree.Node, at *site, keys []string) (string, bo
 	return id.String(), true
 }
 
-// keyed merges a list by its keys. An unwanted element stays behind the element that it follows in live, unless isOwn
-// is true for it: then keyed removes the element.
+// keyed merges a list by its keys. An unwanted element keeps its place after the element that it follows in live. If
+// isOwn is true for an unwanted element, keyed removes it.
 func (o *overlay) keyed(live, want *tree.Node, at *site, keys []string, pairs []int) (changed bool) {
 	had, wanted := live.Open().Items, want.Open().Items
 	paired := make([]bool, len(had))
@@ -187,7 +187,7 @@ func (o *overlay) keyed(live, want *tree.Node, at *site, keys []string, pairs []
 		}
 	}
 	items, order := make([]tree.Node, 0, len(had)+len(wanted)), make([]int, 0, len(had)+len(wanted))
-	keepFrom := func(j int) { // keeps the unwanted elements from j on
+	keepFrom := func(j int) { // keeps the unwanted elements from j up to the next paired one
 		for ; j < len(had) && !paired[j]; j++ {
 			if place := at.element(&had[j], keys); o.isOwn(place) {
 				changed = o.note(place)
@@ -317,7 +317,7 @@ func (o *overlay) hasItems(live, want *tree.Node, at *site, whole bool) bool {
 	return true
 }
 
-// hasItem is has for an element of a list. Unlike for a member, a null or a zero is a value there.
+// hasItem is has for an element of a list. A null or a zero is a value in a list, unlike in an object.
 func (o *overlay) hasItem(live, want *tree.Node, list *site, whole bool) bool {
 	if live.Kind() == 'n' || want.Kind() == 'n' {
 		return live.Kind() == want.Kind()

@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Options say what Apply does besides setting the values of want. The zero value adds nothing.
+// Options say what Apply does besides setting the values of want. With the zero value, Apply does nothing else.
 type Options struct {
 	// Absent are places that must be empty: JSON pointers (RFC 6901), such as "/metadata/labels/old". An element of a
 	// list is named by its members, as in "/spec/template/spec/containers/name=proxy" or
@@ -138,8 +138,8 @@ type overlay struct {
 	builtIn          bool // the kind is compiled into the server
 	live             *tree.Node
 	want             *tree.Source
-	hints            map[uint32]govalue.Tag // from the tags of want's Go type
-	nothing          []uint32               // where each value of want that expresses no wish starts, in order
+	hints            map[uint32]govalue.Tag // from the tags of want's Go type, by offset
+	nothing          []uint32               // the offsets of the values of want that express no wish, in order
 	absent           []absentPlace
 	manager          string
 	cached           cachedTypes
@@ -172,7 +172,7 @@ func (o *overlay) object(live, want *tree.Branch) {
 		}
 		switch name := string(m.Name); {
 		case name == "status":
-		case (name == "kind" || name == "apiVersion") && live.Find(name) >= 0: // the two agree, or want has none
+		case (name == "kind" || name == "apiVersion") && live.Find(name) >= 0: // want and live agree, or want has none
 		case name == "metadata" && m.Value.Kind() == '{':
 			o.metadata(live, m)
 		default:
@@ -326,7 +326,7 @@ func (o *overlay) findNothing() {
 		case c == '"':
 			inString = !inString
 		case c == '\\':
-			i++ // within a string; the next character does not end it
+			i++ // a string goes on after the escaped character
 		case c == 'n' && !inString:
 			o.nothing = append(o.nothing, uint32(i))
 		}

@@ -14,8 +14,8 @@ import (
 // A place is up to three names with slashes between them; the last one is that of the member. A place that starts with
 // a slash is at the top of the object. The part before a colon is a kind.
 
-// Zeros of members that are not pointers in the types of k8s.io/api and have omitempty: the server never writes them.
-// The list has a name, or the end of a path, only if this is true wherever it occurs.
+// The server never writes these zeros: their members are not pointers in the types of k8s.io/api, and have omitempty. A
+// list has a name, or the end of a path, only if this is true wherever it occurs.
 const (
 	droppedFalse = " awsElasticBlockStore/readOnly azureFile/readOnly cephfs/readOnly chapAuthDiscovery chapAuthSession cinder/readOnly clusterScope " +
 		"fc/readOnly flexVolume/readOnly gcePersistentDisk/readOnly globalDefault glusterfs/readOnly hostIPC hostNetwork hostPID " +
@@ -92,8 +92,8 @@ var defaults = map[string]string{
 	"queuing/handSize": "8", "queuing/queueLengthLimit": "50", "queuing/queues": "64", "requests/count": "1",
 }
 
-// Members that the server fills in if they are zero, with values that depend on other members. So a zero there is not
-// a wish.
+// Members that the server fills in if they are zero, with values that depend on other members. So a zero of such a
+// member is not wanted.
 const filledIn = " Service:spec/clusterIP nodePort healthCheckNodePort ports/targetPort imagePullPolicy Pod:spec/serviceAccountName " +
 	"Pod:spec/serviceAccount Pod:spec/nodeName Pod:spec/priorityClassName spec/volumeName names/singular names/listKind "
 

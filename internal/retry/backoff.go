@@ -1,4 +1,4 @@
-// How long to wait: exponential growth with full jitter, a floor, and a reset after health.
+// This file says how long to wait: exponential growth with full jitter, a floor, and a reset after health.
 
 package retry
 
@@ -26,7 +26,7 @@ type Policy struct {
 type Backoff struct {
 	growth  *backoff.ExponentialBackOff
 	reset   time.Duration
-	healthy time.Time // since when; zero while unhealthy
+	healthy time.Time // since when attempts have succeeded; zero while they fail
 }
 
 // New returns a Backoff whose first wait is bounded by the policy's Base.

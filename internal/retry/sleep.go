@@ -1,4 +1,4 @@
-// Waiting that ends with its context.
+// This file waits until a time has passed or a context has ended.
 
 package retry
 

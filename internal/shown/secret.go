@@ -9,7 +9,8 @@ import (
 // Redacted is shown in place of a secret.
 const Redacted = "[redacted]"
 
-// Secret is a text that no way of printing shows. Package client documents it as client.Secret.
+// Secret is a text that is not shown when it is printed, logged or encoded. The documentation of client.Secret has the
+// exceptions.
 type Secret string
 
 // String returns "[redacted]", or "" if s is empty.
