@@ -87,7 +87,7 @@ func UntilComplete() Condition {
 	return Condition{Name: "complete", Met: func(obj *meta.Raw) (bool, string, error) {
 		s := statusOf(obj)
 		state := s.text("Complete")
-		if failed, found := s.find("Failed"); found && failed.Status == "True" {
+		if failed, ok := s.current("Failed", "True"); ok {
 			return false, state, fmt.Errorf("the job has failed: %s", withReason("", failed.Reason, failed.Message))
 		}
 		return s.isTrue("Complete"), state, nil
@@ -164,8 +164,14 @@ func (s objectStatus) find(kind string) (statusCondition, bool) {
 
 // isTrue reports whether the object has a condition of the type that is True and current.
 func (s objectStatus) isTrue(kind string) bool {
+	_, ok := s.current(kind, "True")
+	return ok
+}
+
+// current returns the object's condition of the type if it has that status and is current.
+func (s objectStatus) current(kind, status string) (c statusCondition, ok bool) {
 	c, found := s.find(kind)
-	return found && c.Status == "True" && s.isCurrent(c)
+	return c, found && c.Status == status && s.isCurrent(c)
 }
 
 // observed returns the generation that a condition is about, if the object says so.

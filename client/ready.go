@@ -46,14 +46,14 @@ func UntilReady() Condition {
 			return false, "", nil
 		}
 		r := readiness{statusOf(obj)}
-		switch stalled, found := r.find("Stalled"); {
+		switch stalled, isStalled := r.current("Stalled", "True"); {
 		case obj.DeletionTimestamp != nil:
 			return false, "it is being deleted", nil
 		case r.err != nil:
 			return false, r.text("Ready"), nil
 		case !r.observedNow():
 			return false, fmt.Sprintf("its controller has seen generation %d, and the object's is %d", r.number(0, "status", "observedGeneration"), obj.Generation), nil
-		case found && stalled.Status == "True" && r.isCurrent(stalled):
+		case isStalled:
 			return false, r.text("Stalled"), fmt.Errorf("it is stalled: %s", withReason("", stalled.Reason, stalled.Message))
 		case r.isTrue("Reconciling"):
 			return false, r.text("Reconciling"), nil
@@ -99,7 +99,7 @@ func (r readiness) byKind() (waits string, err error) {
 }
 
 func (r readiness) deployment() (waits string, err error) {
-	if progress, _ := r.find("Progressing"); progress.Status == "False" && progress.Reason == "ProgressDeadlineExceeded" && r.isCurrent(progress) {
+	if progress, ok := r.current("Progressing", "False"); ok && progress.Reason == "ProgressDeadlineExceeded" {
 		return r.text("Progressing"), fmt.Errorf("the deployment makes no progress: %s", withReason("", progress.Reason, progress.Message))
 	}
 	want := r.number(1, "spec", "replicas")
@@ -245,7 +245,7 @@ func (r readiness) service() (waits string) {
 }
 
 func (r readiness) job() (waits string, err error) {
-	if failed, found := r.find("Failed"); found && failed.Status == "True" {
+	if failed, ok := r.current("Failed", "True"); ok {
 		return r.text("Failed"), fmt.Errorf("the job has failed: %s", withReason("", failed.Reason, failed.Message))
 	}
 	if r.isTrue("Complete") || r.isTrue("Suspended") || r.member("startTime") != "" {
@@ -258,7 +258,7 @@ func (r readiness) definition() (waits string, err error) {
 	if r.isTrue("Established") {
 		return "", nil
 	}
-	if names, found := r.find("NamesAccepted"); found && names.Status == "False" {
+	if names, ok := r.current("NamesAccepted", "False"); ok {
 		err = fmt.Errorf("the names are not accepted: %s", withReason("", names.Reason, names.Message))
 	}
 	return r.text("Established"), err

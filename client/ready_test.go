@@ -193,6 +193,11 @@ func TestUntilReadyByKind(t *testing.T) {
 			`"conditions":[{"type":"NamesAccepted","status":"False","reason":"Conflict"},{"type":"Established","status":"False"}]`,
 			"error: the names are not accepted: Conflict",
 		},
+		{
+			"whose earlier names were taken", "apiextensions.k8s.io/v1 CustomResourceDefinition", ``,
+			`"conditions":[{"type":"NamesAccepted","status":"False","reason":"Conflict","observedGeneration":2},{"type":"Established","status":"False"}]`,
+			"condition Established False",
+		},
 	} {
 		t.Run(test.kind+" "+test.name, func(t *testing.T) {
 			var apiVersion, kind string
