@@ -159,6 +159,9 @@ func (w *world) reply(p *player, i int) {
 func (w *world) giveUp(p *player, unarrived bool) {
 	q := p.put
 	p.put = put{}
+	if p.phase == leading {
+		p.due = true // it is tried again
+	}
 	if q.stage == refused {
 		return
 	}
@@ -166,9 +169,6 @@ func (w *world) giveUp(p *player, unarrived bool) {
 	if unarrived && w.left.late > 0 && len(p.ghosts) == 0 {
 		w.left.late--
 		p.ghosts = append(p.ghosts[:0:0], q)
-	}
-	if p.phase == leading {
-		p.due = true // it is tried again
 	}
 }
 
