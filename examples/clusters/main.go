@@ -35,7 +35,7 @@ type ConfigMap struct {
 // ConfigMaps is the resource on the servers.
 var ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 
-// The labels of originals, which are to be copied, and of copies.
+// The labels of originals and of their copies.
 var original, copied = map[string]string{"copy": "everywhere"}, map[string]string{"copy-of": "hub"}
 
 // Site is what this program keeps for a cluster.

@@ -20,14 +20,14 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-// The comments of Site and its fields are what kubectl explain shows of the sites. The command writes them to
-// descriptions.go, since a program does not have its comments.
+// kubectl explain shows the comments of Site and its fields. The command writes them to descriptions.go, because a
+// compiled program has no comments.
 //
 //go:generate go run github.com/bowline-go/bowline/client/typegen -crd -o descriptions.go Site
 
 // Site is a place on the web.
 type Site struct {
-	// Other fields of a Site are not decoded, and not lost.
+	// The decoder skips the other fields of a Site, and writes keep them.
 	Metadata `json:"metadata"`
 	Spec     SiteSpec   `json:"spec"`
 	Status   SiteStatus `json:"status,omitzero"`
@@ -57,7 +57,7 @@ type SiteStatus struct {
 var Sites = client.Type[*Site]{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites"}
 
 func work(ctx context.Context, c *client.Client, out io.Writer) (err error) {
-	// The server learns of Sites from the type.
+	// The type says what the definition of sites has.
 	if err := crd.Install(ctx, c, crd.MustOf(Sites, crd.Options{Descriptions: SiteDescriptions()})); err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 // Fleet shows what many clients do to an API server without priority and fairness, and what a limit of each client
 // changes. 20 programs start at once and send 100 requests each, 20 of them at a time, while one other client writes
 // every 100 ms, as one that renews a lease. The server is in the process. Like a kube-apiserver with
-// --max-requests-inflight, it takes some requests at once, and refuses any more.
+// --max-requests-inflight, it handles some requests at once, and refuses all others.
 //
 //	go run ./examples/fleet
 package main

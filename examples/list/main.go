@@ -3,9 +3,8 @@
 //	go run ./examples/list                       # with nothing but Go: the API server is in the process
 //	go run ./examples/list -kubeconfig FILE      # a real cluster; nothing is written to it
 //
-// Three things are worth a look. The struct has one field, so nothing else of an object is decoded. All yields each
-// object as soon as it arrives, and requests the next page at the same time. OnPage and RemainingItemCount make the
-// line of progress.
+// Note three things. The struct has one field, so nothing else of an object is decoded. All yields each object as soon
+// as it arrives, and requests the next page at the same time. OnPage and RemainingItemCount make the line of progress.
 package main
 
 import (

@@ -55,7 +55,7 @@ var pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 func run(ctx context.Context, c *client.Client, o remote.TailOptions, n int, out io.Writer) error {
 	printed := 0
 	for line, err := range remote.Tail(ctx, client.For(c, pods), o) {
-		if errors.As(err, new(*remote.LogError)) { // of one container; the others go on
+		if errors.As(err, new(*remote.LogError)) { // the log of one container has failed; the others go on
 			fmt.Fprintln(os.Stderr, err)
 			continue
 		}

@@ -9,9 +9,9 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// allowed passes requests on whose sender may get the path by the rules of the cluster. It asks the API server with the
-// sender's own bearer token, so the operator itself needs no permission for it. Over plain HTTP the token can be read
-// on the way: outside of a trusted network, serve with TLS.
+// allowed passes a request on if the rules of the cluster allow its sender to get the path. It asks the API server with
+// the sender's own bearer token, so the operator itself needs no permission for it. Over plain HTTP others can read the
+// token on the way: outside of a trusted network, serve with TLS.
 func allowed(cfg client.Config, next http.Handler) http.Handler {
 	anonymous := cfg.Anonymous()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

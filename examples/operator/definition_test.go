@@ -9,7 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "write the manifests")
 
-// The definition of pages is what their type says.
+// pages.yaml is what the type says.
 func TestTheDefinitionIsThatOfTheType(t *testing.T) {
 	if err := crd.CheckFile("pages.yaml", *update, crd.MustOf(Pages, crd.Options{})); err != nil {
 		t.Error(err)

@@ -1,5 +1,5 @@
 // Operator is a controller as it runs in production: a finalizer, an owned object, a status condition, records, leader
-// election or replicas that share the work, and probes, against the cluster that kubectl uses, or the one of its pod.
+// election or replicas that share the work, a webhook, and probes. It uses the cluster of kubectl, or that of its pod.
 // GUIDE.md explains it.
 package main
 

@@ -28,7 +28,7 @@ type operator struct {
 	unpublish  func(*Page) error // the cleanup
 }
 
-// newOperator returns an operator, whose caches have the given options.
+// newOperator returns an operator whose caches have the given options.
 func newOperator(c *client.Client, caches informer.Options, records *recorder.Recorder, unpublish func(*Page) error) *operator {
 	pages, configMaps := client.For(c, Pages), client.For(c, ConfigMaps)
 	return &operator{
@@ -38,11 +38,11 @@ func newOperator(c *client.Client, caches informer.Options, records *recorder.Re
 	}
 }
 
-// newController returns a controller, whose keys are those of pages.
+// newController returns a controller that reconciles pages.
 func (o *operator) newController(options controller.Options) *controller.Controller[meta.Key] {
 	options.Permissions = slices.Concat(
 		o.pages.Access("get", "patch"), o.pages.Status().Access("get", "update"),
-		o.pages.Sub("finalizers").Access("update"), // a ConfigMap blocks the deletion of its page
+		o.pages.Sub("finalizers").Access("update"), // the owner reference of the ConfigMap blocks the deletion of the page
 		o.configMaps.Access("get", "create", "update"),
 	)
 	return controller.New("pages", options,
@@ -86,11 +86,11 @@ func (o *operator) reconcile(ctx context.Context, page *Page) (controller.Result
 	return controller.Result{}, errors.Join(failed, apierrors.Ignore(err, apierrors.NotFound))
 }
 
-// newGroup returns the parts of the program. Without share, one of the operators with the same namespace works at a time.
-// With share, each of them works on a part of the namespaces of the cluster, and the group must run in that of replicas.
+// newGroup returns the parts of the program. Without share, one replica works at a time: the one that holds the lease in
+// namespace. With share, each replica works on some namespaces of the cluster, and the caller runs g by replicas.Run.
 func newGroup(c *client.Client, namespace string, share bool, unpublish func(*Page) error) (g *informer.Group, replicas *shards.Group) {
 	caches, options := informer.Options{}, controller.Options{Workers: 4, Timeout: time.Minute, Grace: 5 * time.Second}
-	// A page and the ConfigMap that it owns have different uids, but the same namespace.
+	// A page and its ConfigMap must belong to the same replica. Their uids differ, and their namespace is the same.
 	replicas = shards.New(c, shards.Options{Namespace: namespace, Name: "page-operator", By: meta.ShardByNamespace})
 	if share {
 		caches.Shards, options.Shards = replicas, replicas
@@ -108,7 +108,7 @@ func newGroup(c *client.Client, namespace string, share bool, unpublish func(*Pa
 	return g, replicas
 }
 
-// run works until ctx ends; see newGroup. probes, and calls of the webhook, may be nil.
+// run works until ctx ends; see newGroup. It serves the probes and the calls of the webhook, unless the listener is nil.
 func run(ctx context.Context, cfg client.Config, namespace string, share bool, probes, calls net.Listener, unpublish func(*Page) error) error {
 	c, err := client.New(cfg)
 	if err != nil {

@@ -17,7 +17,7 @@ const maxText = 1 << 20
 // validate is asked about each page before the server stores it.
 func validate(_ context.Context, r *webhook.Request[*Page]) error {
 	if r.Operation == webhook.Update && r.Object.Spec.Text == r.Old.Spec.Text {
-		return nil // such as the removal of the finalizer from a page that was made without the webhook
+		return nil // so that the finalizer of a page that is older than the webhook can be removed
 	}
 	if n := len(r.Object.Spec.Text); n > maxText {
 		return webhook.Invalid("spec.text", "must have at most %d bytes, as a ConfigMap holds no more; got %d", maxText, n)
@@ -25,8 +25,8 @@ func validate(_ context.Context, r *webhook.Request[*Page]) error {
 	return nil
 }
 
-// newWebhook returns a server for the calls of the API server. It makes its own certificate, which the replicas share in
-// a Secret, and writes the authority into the configuration.
+// newWebhook returns a server that answers the API server. It makes its own certificate, which the replicas share in a
+// Secret, and writes the certificate authority into the webhook configuration.
 func newWebhook(c *client.Client, namespace string, calls net.Listener) *webhook.Server {
 	mux := http.NewServeMux()
 	mux.Handle("/validate-page", webhook.Validate(Pages, validate))

@@ -27,7 +27,7 @@ var (
 	services = client.Type[*meta.Unstructured]{Version: "v1", Kind: "Service", Resource: "services"}
 )
 
-// get writes a page of the Service. The transport dials a pod, whatever the host in the URL.
+// get writes a page of the Service to out. The transport dials a pod and ignores the host in the URL.
 func get(ctx context.Context, c *client.Client, service meta.Key, port, path string, out io.Writer) error {
 	to := remote.ToService(client.For(c, pods), client.For(c, services), service, port)
 	transport := &http.Transport{DialContext: to.DialContext}

@@ -32,8 +32,8 @@ type Mirrors struct {
 	controller *controller.Controller[meta.Key]
 }
 
-// NewMirrors returns the controller, whose cache has the options o. o.OnError is called with every error; whatever
-// failed is tried again.
+// NewMirrors returns the controller, whose cache has the options o. The controller calls o.OnError with every error, and
+// tries again.
 func NewMirrors(c *client.Client, workers int, o informer.Options) *Mirrors {
 	configMaps := client.For(c, ConfigMaps).With(client.WriteOptions{FieldManager: "quickstart"})
 	m := &Mirrors{
@@ -76,7 +76,7 @@ func (m *Mirrors) reconcile(ctx context.Context, key meta.Key) (controller.Resul
 		return done, nil
 	case !wanted && exists && isMirror(mirror):
 		err := m.configMaps.Delete(ctx, at, client.DeleteOptions{UID: mirror.UID, ResourceVersion: mirror.ResourceVersion})
-		return done, apierrors.Ignore(err, apierrors.NotFound) // after a Conflict it is tried again, with what is there then
+		return done, apierrors.Ignore(err, apierrors.NotFound) // after a Conflict the controller tries again, with the present state
 	case !wanted:
 		return done, nil
 	case !exists:

@@ -29,7 +29,7 @@ const (
 	controllerAgent = "quickstart-controller"
 )
 
-// world is where the program plays: a server in the process, or a real cluster.
+// world is the cluster of the program: a server in the process, or a real cluster.
 type world struct {
 	config     client.Config
 	server     *clienttest.Server // nil on a real cluster
@@ -116,7 +116,7 @@ func (w *world) cleanUp(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// faults makes trouble until ctx ends: it drops every watch each 100 ms, compacts the history, answers 10 % of the
+// faults makes trouble until ctx ends: it drops all watches every 100 ms, compacts the history, answers 10 % of the
 // controller's updates with a conflict, and 2 % of its requests with 429.
 func (w *world) faults(ctx context.Context) {
 	if w.server == nil {

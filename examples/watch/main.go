@@ -57,7 +57,7 @@ func follow(ctx context.Context, c *client.Client, namespace string, limit int, 
 	return nil
 }
 
-// act makes something happen.
+// act creates, changes and deletes a ConfigMap.
 func act(ctx context.Context, c *client.Client) error {
 	maps, key := client.For(c, ConfigMaps), meta.Key{Namespace: "default", Name: "lights"}
 	if _, err := maps.Create(ctx, &ConfigMap{
