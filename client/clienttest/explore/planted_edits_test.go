@@ -27,7 +27,7 @@ func plantedEdits() []planted {
 			do: labels(removeByLabel), mended: labels(removeByKey),
 		},
 		{
-			name: "a child without an owner is adopted at one place and left alone at another", by: []kind{disowned},
+			name: "a child without an owner is adopted at one place and left alone at another", by: []kind{disowned}, long: true,
 			do: adoptsOrphans(false), mended: adoptsOrphans(true),
 		},
 	}

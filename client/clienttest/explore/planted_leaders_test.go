@@ -34,7 +34,7 @@ func plantedLeaders() []planted {
 			run: confirmsLater, mendedRun: led(rightOwner),
 		},
 		{
-			name: "a follower takes for done what the leader only begins", by: []kind{crashBefore},
+			name: "a follower takes for done what the leader only begins", by: []kind{crashBefore}, long: true,
 			run: follows(false), mendedRun: follows(true),
 		},
 		{

@@ -18,7 +18,7 @@ func plantedOthers() []planted {
 	return []planted{
 		{name: "a label makes a stranger a child", by: []kind{stranger}, do: adopts, mended: owns},
 		{name: "a deletion by labels deletes what others have made", by: []kind{stranger}, do: deletesByLabel, mended: deletesOwn},
-		{name: "a cleanup without a uid deletes what a person has made under the name", by: []kind{replaced}, do: deletesByName, mended: deletesOwn},
+		{name: "a cleanup without a uid deletes what a person has made under the name", by: []kind{replaced}, do: deletesByName, mended: deletesOwn, long: true},
 		{name: "a PUT of the own finalizers removes those of others", by: []kind{finalized}, do: dropsFinalizers, mended: right},
 		{name: "a PUT of the own owner removes those of others", by: []kind{coowned}, do: dropsOwners, mended: owns},
 		{name: "a child that is held by a finalizer is never made again", by: []kind{finalized}, do: makesAgain(true), mended: makesAgain(false)},
@@ -37,7 +37,7 @@ func TestPlantedBugsOfEditsAreFound(t *testing.T) { arePlanted(t, plantedEdits()
 // arePlanted checks that each bug is found by one disturbance of its kinds, and that nothing is found in the corrected
 // version.
 func arePlanted(t *testing.T, bugs []planted) {
-	for _, b := range bugs {
+	for _, b := range usual(bugs) {
 		t.Run(b.name, func(t *testing.T) {
 			s := b.search(t, b.do, nil, b.by, time.Minute)
 			if s.failed == nil {

@@ -20,7 +20,7 @@ func plantedStale() []planted {
 			run: reconcile(sweepsByCache).runStale, mendedRun: reconcile(sweepsByServer).runStale, history: childrenWithNotes,
 		},
 		{
-			name: "a deletion that was done once is done again to the successor", by: []kind{timeTravel},
+			name: "a deletion that was done once is done again to the successor", by: []kind{timeTravel}, long: true,
 			run: cleansWith(removeByName).runStale, mendedRun: cleansWith(removeByOwner).runStale, history: successors,
 		},
 		{
