@@ -70,8 +70,7 @@ type alternative struct {
 	quality float64
 }
 
-// acceptable returns the parts of an Accept header that name a media type of a real server, in its order of
-// preference.
+// acceptable returns the parts of an Accept header that name a media type of a real server, the preferred part first.
 func acceptable(header string) []alternative {
 	var parts []alternative
 	for text := range strings.SplitSeq(header, ",") {

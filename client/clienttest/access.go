@@ -37,8 +37,8 @@ func (a *api) authenticate(r *http.Request) (User, error) {
 // administrator returns the user of requests without a credential and of those with Options.Token.
 func administrator() User { return User{Name: "admin", Groups: []string{rbac.Masters, authenticated}} }
 
-// impersonate returns the user that the impersonation headers in h name. It returns an error if user may not
-// impersonate that user.
+// impersonate returns the user that the impersonation headers in h name. It returns an error if the sender, user, may
+// not impersonate that user.
 func (a *api) impersonate(user User, h http.Header) (User, error) {
 	const prefix = "Impersonate-Extra-"
 	as := User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-UID")}
@@ -103,7 +103,7 @@ func (a *api) authorize(access Access) error {
 	a.observed.note(access)
 	resource, namespace := access.Resource.Resource, access.Key.Namespace
 	if access.Resource.Group == "" && resource == "namespaces" {
-		namespace = access.Key.Name // the object of a namespace counts as in that namespace
+		namespace = access.Key.Name // a Namespace object counts as an object in that namespace
 	}
 	allowed, reason := a.ask(access, namespace)
 	if allowed {

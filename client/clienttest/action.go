@@ -41,8 +41,8 @@ func (c *call) admitAction(body []byte, into any, kind meta.GVK) error {
 	return json.Unmarshal(changed, into)
 }
 
-// shownAction returns the object of an action as admission sees it: with the members that it may leave out, and with the
-// owners of its fields.
+// shownAction returns the object of an action as admission sees it: with the members that the body may leave out, and
+// with the owners of its fields.
 func (c *call) shownAction(body []byte, kind meta.GVK) json.RawMessage {
 	v, _ := jsontree.Parse(body) // it was read before
 	whole, _ := v.(jsontree.Object)

@@ -17,9 +17,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Admission decides about an operation before it takes effect: first functions and webhooks that may change the object,
-// then, when the object is as it will be stored, those that only check it. They may take their time and call the server,
-// so they run without the lock of the store, and an update begins again if the object has changed meanwhile.
+// Admission decides about an operation before it takes effect. The server first asks the functions and webhooks that
+// may change the object. When the object is as it will be stored, the server asks those that may only refuse it. They
+// may take their time and call the server, so they run without the lock of the store, and an update begins again if the
+// object has changed in the meantime.
 
 // Admission is an operation that [Options.Admit] and [Options.Validate] decide about.
 type Admission struct {
@@ -27,7 +28,8 @@ type Admission struct {
 	Operation string
 	// Request is the request. A deletecollection asks about each object, with its key.
 	Request
-	// Kind is that of Object, which for some subresources is not the resource's, as with Scale and Eviction.
+	// Kind is the kind of Object. For some subresources, such as scale and eviction, it is not the kind of the
+	// resource.
 	Kind meta.GVK
 	// User has sent the request.
 	User User
@@ -45,7 +47,7 @@ type question struct {
 	Admission
 	c         *call
 	stored    bool   // Object is one of the resource's
-	checked   func() // makes the objects what those see who only check them; may be nil
+	checked   func() // turns the objects into those that validation sees; may be nil
 	hooks     []*hook
 	namespace admission.Labels // nil if the object has no namespace
 	home      []byte           // the object of its namespace
@@ -79,8 +81,8 @@ func (c *call) asks(tx store.Tx) bool {
 		tx.Count(c.mutatingHooks.objects)+tx.Count(c.validatingHooks.objects)+tx.Count(c.policyBindings.objects) > 0)
 }
 
-// outside calls f without the lock of the store. It returns errMoved if cur, which may be nil, is not the present state of
-// the object afterwards.
+// outside calls f without the lock of the store. It returns errMoved if cur, which may be nil, is not the present state
+// of the object afterwards.
 func (c *call) outside(tx store.Tx, cur *object.Revision, f func() error) error {
 	var err error
 	tx.Outside(func() { err = f() })
@@ -98,8 +100,8 @@ func (c *call) outside(tx store.Tx, cur *object.Revision, f func() error) error 
 	return nil
 }
 
-// admit returns the object that a create, or an update of cur, writes after functions and webhooks have changed it. The
-// owners of fields do not have what they change.
+// admit returns the object that a create, or an update of cur, writes after functions and webhooks have changed it.
+// Nobody owns the fields that they change.
 func (c *call) admit(tx store.Tx, cur *object.Revision, old, d *object.Draft, o *writeOptions) (*object.Draft, error) {
 	if o.admitted || !c.asks(tx) {
 		return d, nil
@@ -156,7 +158,7 @@ func (c *call) validate(tx store.Tx, cur *object.Revision, d *object.Draft, o wr
 	if err := c.outside(tx, cur, q.validate); err != nil {
 		return err
 	}
-	if c.res.allocates && !o.dryRun { // another object may have got the same meanwhile
+	if c.res.allocates && !o.dryRun { // another object may have been given the same in the meantime
 		var old *object.Draft
 		if cur != nil {
 			old = cur.Draft()
@@ -185,11 +187,12 @@ func (c *call) askAbout(tx store.Tx, cur *object.Revision, d *object.Draft, o wr
 func (r *resource) shown(d *object.Draft) json.RawMessage {
 	d = d.Clone()
 	r.Fill(d)
-	version, _ := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64) // what is no number has no version
+	version, _ := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64) // 0, which means no version, if it is not a number
 	return d.Revision(&r.Type, version).Raw
 }
 
-// question returns a question about the request, a create until something else is set, without objects.
+// question returns a question about the request, without objects. Its operation is a create until the caller sets
+// another one.
 func (c *call) question(tx store.Tx, hooks *resource) *question {
 	q := &question{c: c, Admission: Admission{
 		Operation: create, Request: c.Request, Kind: c.res.kindOf(c.Subresource), User: c.user,
@@ -200,7 +203,8 @@ func (c *call) question(tx store.Tx, hooks *resource) *question {
 	return q
 }
 
-// inNamespace reads the labels of the namespace that the object is in. A namespace counts as in itself.
+// inNamespace reads the labels of the namespace that the object is in. A Namespace object counts as an object in
+// itself.
 func (q *question) inNamespace(tx store.Tx) {
 	name := q.Key.Namespace
 	if q.c.res == q.c.namespaces {
@@ -228,7 +232,7 @@ func (c *call) virtual() bool {
 	return c.res.Group == "authentication.k8s.io" || c.res.Group == "authorization.k8s.io"
 }
 
-// mutate asks those who may change the object.
+// mutate asks the function and the webhooks that may change the object.
 func (q *question) mutate() error {
 	if admit := q.c.options.Admit; admit != nil {
 		was := string(q.Object)
@@ -242,7 +246,7 @@ func (q *question) mutate() error {
 	return q.mutateByHooks()
 }
 
-// validate asks those who may only refuse the operation.
+// validate asks the function, the policies and the webhooks that may only refuse the operation.
 func (q *question) validate() error {
 	if validate := q.c.options.Validate; validate != nil {
 		a := q.Admission
@@ -261,7 +265,8 @@ func (q *question) refused(why error) error {
 	return status.Forbidden(q.c.res, q.Key.Name, "%v", why)
 }
 
-// normalize fills in what the server fills in after the object has been changed.
+// normalize completes an object that admission has changed, as the server completes one from a client. In a built-in
+// kind it also drops unknown members.
 func (q *question) normalize() error {
 	if !q.stored || len(q.Object) == 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// writeParameters returns the parameters of a write as admission sees them. A patch has those of an update, or of a create
-// if it makes an object.
+// writeParameters returns the parameters of a write as admission sees them. A patch has those of an update, or of a
+// create if it makes an object.
 func (c *call) writeParameters(operation string) json.RawMessage {
 	o := jsontree.Object{"kind": "UpdateOptions", "apiVersion": metaGroup + "/v1"}
 	if operation == create {

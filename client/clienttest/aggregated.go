@@ -101,7 +101,7 @@ func (c *call) serveAggregated(core bool) error {
 	return nil
 }
 
-// discovery returns what aggregated discovery says of a resource.
+// discovery returns a resource as aggregated discovery describes it.
 func (r *resource) discovery() resourceDiscovery {
 	kind := kindDiscovery{Kind: r.Kind} // a built-in kind leaves out the group and version if they are the list's
 	if !r.Builtin {

@@ -38,9 +38,9 @@ type api struct {
 	observed  observed
 
 	definitions map[string]*definition     // by name; within a transaction only
-	adopted     map[meta.Key]*object.Draft // the converted objects of the definition that is being written; within a transaction only
+	adopted     map[meta.Key]*object.Draft // converted objects of the definition being written; within a transaction only
 	unchecked   map[string]int             // what Server.Unchecked returns; within a transaction only
-	setVerbs    func(*resource)            // as the table of routes has them, which refers to all handlers
+	setVerbs    func(*resource)            // sets verbs from routes; a field, because routes refers to all handlers
 
 	gzips sync.Pool // of *gzip.Writer
 
@@ -84,7 +84,7 @@ func (a *api) compressed(w http.ResponseWriter, r *http.Request, size int) (_ io
 	}
 }
 
-// writeCompressed answers with a body in two pieces, compressed if the client allows it and it is worth it.
+// writeCompressed answers with a body in two pieces, compressed if the client allows that and the size is worth it.
 func (a *api) writeCompressed(w http.ResponseWriter, r *http.Request, code int, body, more []byte) {
 	size := len(body) + len(more)
 	out, finish := a.compressed(w, r, size)

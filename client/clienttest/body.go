@@ -65,7 +65,7 @@ func (s *Server) spoil(
 	}
 }
 
-// spoiledWriter writes a number of bytes and no more.
+// spoiledWriter writes a limited number of bytes.
 type spoiledWriter struct {
 	http.ResponseWriter
 	left int

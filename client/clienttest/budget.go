@@ -17,7 +17,7 @@ import (
 // A PodDisruptionBudget says in its status how many of its pods may be evicted. A controller, which does not run here,
 // counts them, so a test writes the status.
 
-// budget is what an eviction reads of a PodDisruptionBudget.
+// budget has the fields of a PodDisruptionBudget that an eviction reads.
 type budget struct {
 	Metadata meta.ObjectMeta `json:"metadata"`
 	Spec     struct {
@@ -44,8 +44,8 @@ type condition struct {
 // maxDisrupted is the maximum number of pods in status.disruptedPods.
 const maxDisrupted = 2000
 
-// spend takes the eviction of a pod from the budget that the pod belongs to, if there is one. spared is the budget if the
-// pod needs none of it, because the pod is not ready.
+// spend takes the eviction of a pod from the budget that the pod belongs to, if there is one. spared is the budget if
+// the pod needs none of it, because the pod is not ready.
 func (c *call) spend(tx store.Tx, pod *object.Revision, dryRun bool) (spared *budget, _ error) {
 	if ends(pod.Draft()) {
 		return nil, nil
@@ -68,14 +68,14 @@ func (c *call) spend(tx store.Tx, pod *object.Revision, dryRun bool) (spared *bu
 		"subresource does not support.")
 }
 
-// ends reports whether a pod is ending or has never run: no budget protects it.
+// ends reports whether a pod is being deleted, has ended or does not run yet: no budget protects such a pod.
 func ends(d *object.Draft) bool {
 	phase := jsontree.Lookup(d.Content, "status.phase")
 	return d.Meta.DeletionTimestamp != nil || slices.Contains([]string{"Succeeded", "Failed", "Pending"}, phase)
 }
 
-// spendFrom takes the eviction of a pod from a budget. A pod that is not ready needs none of it if its policy says so, or if
-// enough others are healthy.
+// spendFrom takes the eviction of a pod from a budget. A pod that is not ready needs none of it if the budget's policy
+// says so, or if enough other pods are healthy.
 func (c *call) spendFrom(tx store.Tx, budgets *resource, cur, pod *object.Revision, dryRun bool) (spared *budget, _ error) {
 	d := cur.Draft()
 	b := contentOf[budget](d)

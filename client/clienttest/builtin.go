@@ -16,8 +16,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// builtinKinds is every resource of the file, without objects, and the reviews. The first server reads it. It does not
-// change: each server has copies.
+// builtinKinds returns every built-in resource, without objects, and the reviews. The first server reads them. They do
+// not change: each server has copies.
 var builtinKinds = sync.OnceValue(func() []resource {
 	rows := kinds.All()
 	own, printers, plain := ownTraits(), kubectl.Printers(), &custom{}
@@ -71,7 +71,7 @@ var builtinKinds = sync.OnceValue(func() []resource {
 // strategies has the defaults and the rules of built-in kinds.
 var strategies = sync.OnceValue(strategy.New)
 
-// ownTraits are the traits that need code and cannot be in a table.
+// ownTraits returns the traits that need code and cannot be in a table.
 func ownTraits() map[string]builtinTraits {
 	review := builtinTraits{review: true}
 	return map[string]builtinTraits{
@@ -176,7 +176,7 @@ func recordTraits(group string) builtinTraits {
 	}
 }
 
-// viewOf returns an Event of this resource, made from the same Event of either.
+// viewOf returns an Event in the form of this resource, given the Event in the form of either.
 func (r *resource) viewOf(d *object.Draft) *object.Draft {
 	if d.APIVersion == r.GVK().APIVersion() {
 		return d

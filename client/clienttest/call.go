@@ -38,8 +38,8 @@ var errNoPath = errors.New("404 page not found")
 // handler answers a call.
 type handler func(c *call) error
 
-// current makes res what is served now, within a transaction. A write to a CustomResourceDefinition may have replaced it
-// since the request came.
+// current sets res to the resource that is served now, within a transaction. A write to a CustomResourceDefinition may
+// have replaced it since the request came.
 func (c *call) current() error {
 	select {
 	case <-c.res.objects.Gone():

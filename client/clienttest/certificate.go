@@ -36,7 +36,7 @@ func completeRequest(d *object.Draft, by User) {
 	d.Content["spec"], d.Content["status"] = spec, jsontree.Object{}
 }
 
-// refuseRequest refuses a request for a certificate with which one may do everything.
+// refuseRequest refuses a request for a certificate whose user may do everything.
 func refuseRequest(c *call, _ store.Tx, d *object.Draft) error {
 	spec := d.Member("spec")
 	if spec["signerName"] != "kubernetes.io/kube-apiserver-client" {
@@ -127,7 +127,7 @@ func setConditions(d, old *object.Draft, conditions []jsontree.Object) {
 	d.Content["status"] = status
 }
 
-// checkRequest returns the forbidden parts of a change of a request.
+// checkRequest returns the causes for which a change of a request is refused.
 func checkRequest(old, d *object.Draft, subresource string) []meta.StatusCause {
 	const field = "status.conditions"
 	conditions := conditionsOf(d)
@@ -181,14 +181,14 @@ func missingValue(field string) meta.StatusCause {
 	return meta.StatusCause{Reason: "FieldValueRequired", Field: field, Message: "Required value"}
 }
 
-// certificateOf returns the certificate of a request as it is in JSON.
+// certificateOf returns the certificate of a request in base64, as in its JSON.
 func certificateOf(d *object.Draft) string {
 	status, _ := d.Content["status"].(jsontree.Object)
 	text, _ := status["certificate"].(string)
 	return text
 }
 
-// checkCertificate returns an error if text is not PEM with certificates in it.
+// checkCertificate returns an error unless text is empty, or base64 of PEM with certificates.
 func checkCertificate(text string) error {
 	rest, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || text == "" {

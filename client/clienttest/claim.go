@@ -50,8 +50,9 @@ func settleVolume(c *call, _ store.Tx, old, d *object.Draft, _ bool) error {
 	return nil
 }
 
-// settleClaim protects a new claim, and makes its two members equal that say where the data of the volume come from. It
-// drops what a server ignores: a source in another namespace, and a dataSource of an unknown kind.
+// settleClaim protects a new claim. The members dataSource and dataSourceRef both say where the data of the volume come
+// from: if the claim has one of them, settleClaim copies it into the other. It drops the sources that a server ignores:
+// one in another namespace, and a dataSource of an unknown kind.
 func settleClaim(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
 	switch {
 	case c.Subresource != "":
@@ -89,7 +90,7 @@ func settleClaim(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
 	}
 	for _, name := range []string{"dataSource", "dataSourceRef"} {
 		if m, ok := spec[name].(jsontree.Object); ok && m["apiGroup"] == nil {
-			m["apiGroup"] = nil // it is always written
+			m["apiGroup"] = nil // a server always writes it
 		}
 	}
 	d.Content["spec"] = spec
@@ -155,7 +156,7 @@ func settleAttributesClass(c *call, _ store.Tx, old, d *object.Draft, _ bool) er
 	return nil
 }
 
-// settleCSIDriver counts the changes of a driver, from zero.
+// settleCSIDriver counts the changes of a driver's spec in its generation, from zero.
 func settleCSIDriver(_ *call, _ store.Tx, old, d *object.Draft, _ bool) error {
 	if old != nil && !strategy.Same(d.Member("spec"), old.Member("spec")) {
 		d.Meta.Generation = old.Meta.Generation + 1

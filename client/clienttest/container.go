@@ -17,7 +17,8 @@ func serveContainer(c *call) error {
 	if c.Verb != "create" && !logs { // a WebSocket needs both, since Kubernetes 1.35
 		create := c.Request
 		create.Verb = "create"
-		if allowed, reason := c.ask(Access{User: c.user, Request: create}, c.Key.Namespace); !allowed { // the answer names no permission
+		// The answer names no permission.
+		if allowed, reason := c.ask(Access{User: c.user, Request: create}, c.Key.Namespace); !allowed {
 			return status.Forbidden(c.res, c.Key.Name, "%s", reason)
 		}
 	}
@@ -50,7 +51,7 @@ func serveContainer(c *call) error {
 	return nil
 }
 
-// admitConnection asks admission about a connection to a container. The log is read without it.
+// admitConnection asks admission about a connection to a container. Admission is not asked about reading a log.
 func (c *call) admitConnection() error {
 	if c.Subresource == "log" {
 		return nil

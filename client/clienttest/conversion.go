@@ -18,7 +18,7 @@ import (
 
 // A webhook may convert the objects of a definition between its versions. A real server asks it at each read. This one
 // asks it about all versions when an object is written, without the lock of the store and before the write, so reads,
-// lists and watches need no webhook. A write of metadata alone, such as a deletion, keeps what each version has.
+// lists and watches need no webhook. A write of metadata alone, such as a deletion, keeps the contents of each version.
 
 // conversion is the webhook of a definition with several versions.
 type conversion struct {
@@ -63,7 +63,7 @@ func (a *api) convert(ctx context.Context, to *resource, objects []*object.Draft
 	return all, nil
 }
 
-// convertToAll returns objects of one version, each of which knows itself in all versions.
+// convertToAll returns copies of objects of one version, each with its form in every version.
 func (a *api) convertToAll(ctx context.Context, by *conversion, objects []*object.Draft) ([]*object.Draft, error) {
 	all := make([]*object.Draft, len(objects))
 	for i, d := range objects {
@@ -83,8 +83,9 @@ func (a *api) convertToAll(ctx context.Context, by *conversion, objects []*objec
 	return all, nil
 }
 
-// converted returns an object that is about to be written as its writer gets it back: in the version of the request,
-// after it has been in the stored version. It knows itself in all versions. cur is nil for a new object.
+// converted returns an object that is about to be written in the form that its writer gets back: converted to the
+// stored version, and from that to the version of the request. It has its form in every version. cur is nil for a new
+// object.
 func (c *call) converted(tx store.Tx, cur *object.Revision, d *object.Draft) (*object.Draft, error) {
 	if c.res == c.crds {
 		return d, c.convertObjects(tx, cur, d)
@@ -115,7 +116,7 @@ func (c *call) converted(tx store.Tx, cur *object.Revision, d *object.Draft) (*o
 	return &next, err
 }
 
-// keepVersions makes a write that changes only metadata keep what an object has in each version.
+// keepVersions makes a write that changes only metadata keep the contents of an object in each version.
 func (r *resource) keepVersions(tx store.Tx, d *object.Draft) {
 	if r.conversion == nil {
 		return
@@ -130,8 +131,8 @@ func (r *resource) keepVersions(tx store.Tx, d *object.Draft) {
 	}
 }
 
-// convertObjects converts the objects of a definition to the versions that it is about to get. Those that define makes
-// take them over.
+// convertObjects converts the objects of a definition to the versions that it is about to get. The resources that
+// define then makes take over the results.
 func (c *call) convertObjects(tx store.Tx, cur *object.Revision, d *object.Draft) error {
 	next := &definition{Definition: definitions.Read(d)}
 	is := c.definitions[next.Name]

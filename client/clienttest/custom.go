@@ -43,7 +43,7 @@ func (a *api) customResource(r Resource) (*resource, error) {
 	return res, nil
 }
 
-// check makes the server check the values of a resource by its schema.
+// check makes the server check the values of a resource against its schema.
 func (a *api) check(r *resource) error {
 	of, err := values.Parse(r.Schema)
 	if err != nil || a.options.Lenient {
@@ -62,8 +62,9 @@ func (a *api) check(r *resource) error {
 	return err
 }
 
-// serve replaces custom resources, the versions of one kind, by others, which get their objects unless their scope is
-// another. stored is the new one whose version the server stores. Any may be missing.
+// serve replaces the versions of one kind of custom resource by others. The new versions get the objects of the old
+// ones, unless the scope has changed. stored is the new version that the server stores. Each of old, now and stored may
+// be empty.
 func (a *api) serve(tx store.Tx, old, now []*resource, stored *resource) {
 	before := storedBefore(old, stored)
 	for i, r := range now {
@@ -95,7 +96,8 @@ func (a *api) serve(tx store.Tx, old, now []*resource, stored *resource) {
 	}
 }
 
-// storedBefore returns the objects that the new versions of a custom resource get from the old ones; nil if there are none.
+// storedBefore returns the objects that the new versions of a custom resource get from the old ones; nil if there are
+// none.
 func storedBefore(old []*resource, stored *resource) *store.Collection {
 	if i := slices.IndexFunc(old, func(r *resource) bool { return stored != nil && r.stores && r.Scope == stored.Scope }); i >= 0 {
 		return old[i].objects
@@ -103,11 +105,13 @@ func storedBefore(old []*resource, stored *resource) *store.Collection {
 	return nil
 }
 
-// Without a webhook the conversion between the versions of a custom resource changes the apiVersion, and drops what the schema of the new
-// version does not have. The defaults of a version are added to what is read from the store in that version.
+// Without a webhook, a conversion between the versions of a custom resource changes the apiVersion, and drops the
+// members that the schema of the new version does not have. An object that is read from the store in a version gets the
+// defaults of that version.
 
-// completeStored drops what the schema does not have, and fills in the defaults of a write in the stored version, as the
-// storage does: an apply may have unknown members, and a status that the write has lost may have defaults.
+// completeStored does what the storage of a real server does. It drops the members that the schema does not have,
+// because an apply may have unknown ones. In the stored version it fills in defaults, because a status that the write
+// has lost may have some.
 func (r *resource) completeStored(d *object.Draft, _ bool) {
 	r.Declared.Prune(d.Content)
 	if r.stores {
@@ -152,7 +156,7 @@ func readAs(versions []*resource, stored *resource, d *object.Draft) *object.Dra
 	return v
 }
 
-// pruned returns a copy in this version, with nothing that its schema does not have.
+// pruned returns a copy in this version, without the members that its schema does not have.
 func (r *resource) pruned(d *object.Draft) *object.Draft {
 	content, _ := jsontree.Clone(d.Content).(jsontree.Object)
 	r.Declared.Prune(content)

@@ -19,7 +19,7 @@ import (
 
 // The definition of a custom resource says where in its objects the numbers of a scale are.
 
-// noReplicas is the number of an object that has none: a write of its scale must set it.
+// noReplicas is the number of replicas of an object that does not set one: a write of its scale must set it.
 const noReplicas = math.MinInt32
 
 // readFrom reads the numbers of a scale.

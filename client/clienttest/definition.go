@@ -18,8 +18,9 @@ import (
 	"github.com/bowline-go/bowline/internal/apiversion"
 )
 
-// A CustomResourceDefinition takes effect in the transaction that writes it. A real server does the same in the
-// background, so there the status follows some milliseconds later; here it is the next state of the object.
+// A CustomResourceDefinition takes effect in the transaction that writes it. A real server lets it take effect in the
+// background and writes the status some milliseconds later. This server writes the status at once, as the next state of
+// the object.
 
 // definition is a CustomResourceDefinition that takes effect. The store's lock protects it.
 type definition struct {
@@ -71,7 +72,8 @@ func (a *api) define(tx store.Tx, cur *object.Revision) {
 	}
 }
 
-// reconsider decides again on the names that definitions of a group did not get, after another has lost some.
+// reconsider decides again about the definitions of a group whose names were refused, after another definition has lost
+// some names.
 func (a *api) reconsider(tx store.Tx, group string) {
 	for _, name := range slices.Sorted(maps.Keys(a.definitions)) {
 		is := a.definitions[name]
@@ -82,8 +84,8 @@ func (a *api) reconsider(tx store.Tx, group string) {
 	}
 }
 
-// serveDefinition serves the versions of a definition. They replace those that it had, or the registered resource of its
-// name, and keep the objects.
+// serveDefinition serves the versions of a definition. They replace those that it had, or the registered resource of
+// its name, and keep the objects.
 func (a *api) serveDefinition(tx store.Tx, is *definition) {
 	spec := is.text()
 	if bytes.Equal(spec, is.spec) {

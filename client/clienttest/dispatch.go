@@ -158,7 +158,7 @@ func (c *call) permit() error {
 func nameIn(selector string) string {
 	fields, err := meta.ParseFieldSelector(selector)
 	if err != nil {
-		return "" // which is reported later
+		return "" // the error is reported later
 	}
 	for _, f := range fields.Terms() {
 		if f.Field == "metadata.name" && !f.Differs && !strings.ContainsAny(f.Value, "/%") && f.Value != "." && f.Value != ".." {

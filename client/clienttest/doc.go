@@ -80,8 +80,8 @@
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and
 //     metadata alone: everything that kubectl needs.
 //   - Admission: the webhooks of MutatingWebhookConfigurations and ValidatingWebhookConfigurations, at their url or, in
-//     memory, in [Options.Services] or at a [Server.ListenService]; ValidatingAdmissionPolicies with [Options.Rules]; and the functions
-//     [Options.Admit] and [Options.Validate].
+//     memory, in [Options.Services] or at a [Server.ListenService]; ValidatingAdmissionPolicies with [Options.Rules];
+//     and the functions [Options.Admit] and [Options.Validate].
 //   - The users of tokens and client certificates, impersonation, and the reviews of access, of rules, of tokens and of
 //     oneself. With [Options.RBAC] roles decide what users may do, and nobody can grant what they do not have.
 //
@@ -117,13 +117,14 @@
 //	                                    selectors, versions and match conditions; with reinvocation, timeouts, failure
 //	                                    policies and warnings
 //	admission policies                  ValidatingAdmissionPolicies with their bindings and parameters, with Options.Rules
-//	evictions                           allowed by the status of disruption budgets, which a test writes: no controller does
+//	evictions                           allowed by the status of disruption budgets, which a test writes, because no
+//	                                    controller does
 //	events                              validated; those of the core and of events.k8s.io are the same objects, in two
 //	                                    forms
-//	custom resource definitions         valid or refused, with all that they say; conversion of versions by None
-//	                                    and, but for the next part of the table, by webhooks
-//	values of custom resources          checked by their schemas, which also have their defaults, and with Options.Rules
-//	                                    by their CEL rules; Options.Lenient accepts wrong ones
+//	custom resource definitions         checked as a whole; conversion of versions by None and, except for the
+//	                                    differences in the next part of the table, by webhooks
+//	values of custom resources          checked against their schemas, which also give their defaults, and with
+//	                                    Options.Rules against their CEL rules; Options.Lenient accepts wrong ones
 //
 //	IN PART
 //	discovery                           in JSON and YAML, not in protobuf
@@ -133,22 +134,23 @@
 //	                                    it later, as here with Options.NamespaceController
 //	conversion of versions by webhooks  an object is converted to all versions when it is written, so a webhook that fails
 //	                                    makes the write fail; a real server converts at each read. A change of a
-//	                                    definition converts the objects, and fails with the webhook. An owner keeps
-//	                                    fields that a write in another version changes
+//	                                    definition converts the objects, and fails with the webhook. A field keeps
+//	                                    its owner when a write in another version changes it
 //	API services, service CIDRs         stored, and have no effect
 //	versions of built-in kinds          one: horizontalpodautoscalers are served as v2
 //	objects of a new server             without those that describe the server: API services, roles and bindings, flow
 //	                                    schemas, priority levels, and its lease and config maps in kube-system
 //	expressions of built-in kinds       those of device selectors and MutatingAdmissionPolicies are not compiled.
 //	                                    Server.Unchecked counts the writes that have one, or one of a few rare fields
-//	owners of new fields                of rare fields, such as an empty list that is sent, managedFields lack an entry
+//	owners of new fields                managedFields lack an entry for rare fields, such as an empty list that is sent
 //	access                              by default every user may do everything; Options.Authorize is a function, whose rules
 //	                                    cannot be listed
 //	admission                           no service account in pods; a MutatingAdmissionPolicy is stored, and has no effect. A
 //	                                    webhook is asked once about a deletion, where a real server may ask again
 //	quotas                              decide as on a real server with its controllers: the status of a quota is filled in
-//	                                    by the write that makes it, and follows deletions at once. A write to that status
-//	                                    counts until an object needs less. Devices of resource claims are not counted
+//	                                    by the write that makes it, and follows deletions at once. What a client writes to
+//	                                    that status counts until an object needs less. Devices of resource claims are
+//	                                    not counted
 //	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs
 //	                                    them
 //	tokens                              not signed; they do not end with the object that they are bound to; a TokenReview knows

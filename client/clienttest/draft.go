@@ -130,7 +130,7 @@ func (c *call) readWrite(kind string) (d *object.Draft, o writeOptions, err erro
 	return d, o, err
 }
 
-// decode decodes a body that has a kind, or none.
+// decode decodes a body that has the given kind, or none.
 func (c *call) decode(b *payload, into any, kind meta.GVK) error {
 	is, err := object.TypeOf(b.json)
 	if err != nil {

@@ -47,7 +47,8 @@ func (c *call) evict(how *deleteOptions) error {
 		return err
 	}
 	if err := how.check(c.res, cur); err != nil {
-		if spared != nil && how.Preconditions.ResourceVersion == nil { // the server has set one itself, and takes this for a change of the pod
+		// A real server adds this precondition itself, and takes any failure for a change of the pod.
+		if spared != nil && how.Preconditions.ResourceVersion == nil {
 			return spared.unknown()
 		}
 		return err

@@ -35,8 +35,8 @@ func (c *call) wrongExpressions(d *object.Draft) (causes []meta.StatusCause) {
 	return causes
 }
 
-// wrongPolicy returns what is wrong with the expressions of a policy. at, if it is set, takes the place of "spec." in the
-// fields.
+// wrongPolicy returns what is wrong with the expressions of a policy. at, if it is set, takes the place of "spec." in
+// the fields.
 func (c *call) wrongPolicy(policy json.RawMessage, at string) []meta.StatusCause {
 	if c.options.Rules == nil {
 		return []meta.StatusCause{{

@@ -9,7 +9,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 )
 
-// serveGet answers with one object: its present state or, at a version, that of the replica's cache.
+// serveGet answers with one object: its present state or, if the request has a resource version, the state in the
+// replica's cache.
 func serveGet(c *call) error {
 	if err := c.negotiate(false); err != nil {
 		return err

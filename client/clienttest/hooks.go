@@ -77,8 +77,8 @@ func (q *question) constrained(by *admission.Constraint) (admission.Version, boo
 	return by.Matches(q.Operation, q.Subresource, namespace, q.Key.Name, q.versions())
 }
 
-// labels returns what selectors look at: the namespace and its labels, and those of the object after and before the
-// operation.
+// labels returns the labels that selectors match, and the name of the namespace: in are the labels of the namespace, is
+// and was those of the object after and before the operation.
 func (q *question) labels() (namespace string, in, is, was admission.Labels) {
 	namespace, in, is, was = q.Key.Namespace, q.namespace, labelsOf(q.Object), labelsOf(q.OldObject)
 	if q.c.res == q.c.namespaces {
@@ -132,7 +132,7 @@ func (q *question) in(r *resource, raw []byte) ([]byte, error) {
 	return r.shown(all[0]), nil
 }
 
-// request returns what a webhook is asked.
+// request returns the request that a webhook gets.
 func (q *question) request(v admission.Version) (*admission.Request, error) {
 	r := &admission.Request{
 		UID: newUID(), Name: q.Key.Name, Namespace: q.Key.Namespace, Operation: q.Operation, User: q.User,
@@ -151,7 +151,7 @@ func (q *question) request(v admission.Version) (*admission.Request, error) {
 	return r, errors.Join(err, also)
 }
 
-// ask asks one webhook. Its answer is nil if it could not be asked, and its failure policy allows that.
+// ask asks one webhook. The answer is nil if the webhook could not be asked and its failure policy ignores that.
 func (q *question) ask(h *hook, v admission.Version, mutating bool) (*admission.Answer, error) {
 	r, err := q.request(v)
 	if err != nil {
@@ -167,7 +167,7 @@ func (q *question) ask(h *hook, v admission.Version, mutating bool) (*admission.
 	return a, err
 }
 
-// internalError returns the error for a failure of the server itself, which names the reason twice.
+// internalError returns the error for a failure of the server itself. The error names the reason twice.
 func internalError(why error) error {
 	return status.Failure(http.StatusInternalServerError, "InternalError", "Internal error occurred: %v", why).
 		With(meta.StatusDetails{Causes: []meta.StatusCause{{Message: why.Error()}}})

@@ -69,7 +69,7 @@ func (c *call) permitCreate(tx store.Tx) error {
 	return c.outside(tx, nil, func() error { return c.authorize(access) })
 }
 
-// add puts a new object into the store that its kind and admission allow.
+// add puts a new object, which its kind and admission allow, into the store.
 func (c *call) add(tx store.Tx, d *object.Draft, o writeOptions) (*object.Revision, error) {
 	// The storage refuses a version, and a dry run does not reach the storage.
 	version, err := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64)

@@ -65,7 +65,8 @@ func (a *api) installObject(whole jsontree.Object) error {
 	return nil
 }
 
-// create creates an object as a request would, without asking who may, and its namespace if that does not exist.
+// create creates an object as a request would, without a check of permissions. It also creates the object's namespace
+// if that does not exist.
 func (a *api) create(res *resource, whole jsontree.Object) error {
 	text := jsontree.Append(nil, whole)
 	d, err := object.Parse(text)

@@ -14,7 +14,8 @@ import (
 // annotationOfLimits is the annotation that says which requests and limits a pod did not have itself.
 const annotationOfLimits = "kubernetes.io/limit-ranger"
 
-// completeResources gives the containers of a pod what they lack. A resize cannot change the annotation.
+// completeResources gives the containers of a pod the requests and limits that they lack. It does not change the
+// annotation for a resize.
 func (c *call) completeResources(tx store.Tx, old, d *object.Draft) {
 	spec, _ := d.Content["spec"].(jsontree.Object)
 	if spec == nil || tx.Count(c.limitRanges.objects) == 0 || isEnding(old) {

@@ -22,15 +22,15 @@ type RoleOptions struct {
 	// administrator.
 	User string
 
-	// Namespaced makes a Role for each namespace that requests were about, and a ClusterRole for what no namespace has:
-	// objects outside of namespaces, and lists and watches of all namespaces. By default the ClusterRole has
-	// everything.
+	// Namespaced makes a Role for each namespace that requests were about, and a ClusterRole for the requests that were
+	// about no single namespace: those for objects outside of namespaces, and lists and watches of all namespaces. By
+	// default the ClusterRole has everything.
 	Namespaced bool
 
 	// Names are the plural names of resources whose objects have fixed names, such as "leases". Their rules, and those
-	// of their subresources, have resourceNames where the requests named objects. RBAC knows no names of objects that
-	// are created, nor of lists and watches, unless these have a field selector for metadata.name. A verb with more
-	// than 64 names has none of them.
+	// of their subresources, have resourceNames where the requests named objects. RBAC cannot limit a create to names,
+	// nor a list or a watch without a field selector for metadata.name. If the requests with a verb named more than 64
+	// objects, the rule of that verb has no resourceNames.
 	Names []string
 }
 
@@ -38,10 +38,10 @@ type RoleOptions struct {
 // were allowed: a document of YAML, or several with Namespaced. A write with an owner reference whose
 // blockOwnerDeletion is true also counts as an update of the owner's subresource finalizers, because clusters with the
 // admission plugin OwnerReferencesPermissionEnforcement ask for that. A watch that asks for the initial events also
-// counts as a list, because a client lists where a server does not serve it. The role has a rule for each resource and
-// subresource, in the order of groups and names, and does not depend on the order of the requests. Requests that
-// [Server.Intercept] answered, reviews about oneself, and paths that are not a resource's need no role. If nobody has
-// asked for anything, the role has no rules.
+// counts as a list, because a client lists instead if a server does not support streaming lists. The role has a rule
+// for each resource and subresource, in the order of groups and names, and does not depend on the order of the
+// requests. Requests that [Server.Intercept] answered, reviews about oneself, and paths that are not a resource's need
+// no role. If nobody has asked for anything, the role has no rules.
 func (s *Server) Role(name string, o RoleOptions) []byte {
 	byNamespace := map[string]asked{"": {}}
 	s.observed.mu.Lock()
@@ -65,7 +65,7 @@ func (s *Server) Role(name string, o RoleOptions) []byte {
 	return formatRoles(name, byNamespace)
 }
 
-// formatRoles returns the documents of a role: what it may do by namespace, and without one.
+// formatRoles returns the documents of a role. The key of byNamespace is a namespace, or empty for the ClusterRole.
 func formatRoles(name string, byNamespace map[string]asked) []byte {
 	if len(byNamespace) > 1 && len(byNamespace[""]) == 0 {
 		delete(byNamespace, "")
@@ -83,10 +83,11 @@ func formatRoles(name string, byNamespace map[string]asked) []byte {
 	return bytes.Join(docs, []byte("---\n"))
 }
 
-// RoleOf returns the manifest of the least role for some accesses, such as those of informer.Group.Permissions. It has the
-// form of that of [Server.Role] with the same options, so the two are equal if a program says what it asks for.
-// o.User has no meaning here, and no role has labels, fields or versions. The rule of a path is in a ClusterRole. The
-// error names the first access without a verb, or with neither a resource nor a path.
+// RoleOf returns the manifest of the least role for some accesses, such as those of informer.Group.Permissions. The
+// manifest has the form of that of [Server.Role] with the same options, so the two are equal if the program has
+// declared exactly the accesses that its requests need. o.User has no meaning here, and no role has labels, fields or
+// versions. The rule of a path is in a ClusterRole. The error names the first access without a verb, or with neither a
+// resource nor a path.
 func RoleOf(name string, all []client.Access, o RoleOptions) ([]byte, error) {
 	byNamespace := map[string]asked{"": {}}
 	for i, a := range all {
@@ -120,11 +121,11 @@ func RoleOf(name string, all []client.Access, o RoleOptions) ([]byte, error) {
 // mostNames is how many names of objects are kept for one kind of access.
 const mostNames = 64
 
-// accessKind is what is observed of an access, besides the name of the object.
+// accessKind has the parts of an access that are observed, except the name of the object.
 type accessKind struct{ user, verb, group, resource, namespace string }
 
-// observed has the accesses that users have asked for, and the names of the objects: nil if there are too many, or if
-// an access had none.
+// observed has the accesses that users have asked for, and for each the names of the objects. The names are nil if
+// there are too many, or if a request named no object.
 type observed struct {
 	mu  sync.Mutex
 	all map[accessKind]map[string]bool
@@ -158,7 +159,7 @@ func (o *observed) set(by accessKind, names map[string]bool) {
 	o.all[by] = names
 }
 
-// noteBlocked adds the access to the finalizers of owners whose deletion a write blocks, as old does not.
+// noteBlocked adds the access to the finalizers of each owner whose deletion d blocks and old does not.
 func (c *call) noteBlocked(d, old *object.Draft) {
 	for _, o := range d.Meta.OwnerReferences {
 		was := old != nil && slices.ContainsFunc(old.Meta.OwnerReferences, func(w meta.OwnerReference) bool {

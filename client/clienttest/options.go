@@ -18,10 +18,10 @@ type Options struct {
 	// means in memory: only clients with Config reach the server then, and it works under testing/synctest.
 	Listener net.Listener
 
-	// CRDs are files and folders with CustomResourceDefinitions in YAML or JSON, such as those that controller-gen writes.
-	// The server has them from its start. In a folder it reads the files whose names end in .yaml, .yml or .json, but no
-	// kustomization.yaml and no inner folders. Objects of other kinds are left out. Each path must lead to a definition. A definition with members
-	// that its kind does not have is refused, as by kubectl.
+	// CRDs are files and folders with CustomResourceDefinitions in YAML or JSON, such as those that controller-gen
+	// writes. The server has them from its start. In a folder it reads the files whose names end in .yaml, .yml or
+	// .json, but no kustomization.yaml and no inner folders. Objects of other kinds are left out. Each path must lead
+	// to a definition. A definition with members that its kind does not have is refused, as by kubectl.
 	CRDs []string
 
 	// Objects are files and folders with objects of all other kinds in YAML or JSON, such as the roles that controller-gen
@@ -31,23 +31,24 @@ type Options struct {
 	// are read as those of CRDs. Each path must lead to an object, and the server must take each object.
 	Objects []string
 
-	// Replay is the path of a file that [Record] has written. The server starts with the objects of its first lists, after
-	// those of Objects, and then makes the recorded changes: at their times after Run, in the order of their versions. So
-	// its watches see the events of the cluster. [Server.WaitReplayed] waits for the end. See "Replay" in the documentation
-	// of the package.
+	// Replay is the path of a file that [Record] has written. The server starts with the objects of its first lists,
+	// after those of Objects, and then makes the recorded changes: at their times after Run, in the order of their
+	// versions. So its watches see the events of the cluster. [Server.WaitReplayed] waits for the end. See "Replay" in
+	// the documentation of the package.
 	Replay string
 
-	// Rules checks the CEL rules of custom resources. Package client/clienttest/cel, a module of its own, has it. If it is
-	// nil, definitions and schemas with rules are refused.
+	// Rules checks the CEL rules of custom resources. Package client/clienttest/cel, a separate module, implements it.
+	// If it is nil, definitions and schemas with rules are refused.
 	Rules Rules
 
 	// Resources are served in addition to the built-in ones and those of CustomResourceDefinitions.
 	Resources []Resource
 
-	// Lenient makes the server accept values that a real server would refuse: of custom resources, because their schemas do
-	// not allow them or because of CEL rules, and of built-in kinds, whose rules are not checked. Without Rules it also ignores
-	// policies and matchConditions. The server still drops the members that a schema does not have, and fills in defaults. It
-	// keeps the fields of leases and pods that belong to features which are off by default.
+	// Lenient makes the server accept values that a real server would refuse. The server then checks neither the values
+	// of custom resources against their schemas and CEL rules, nor those of built-in kinds against their rules. Without
+	// Rules it also ignores policies and matchConditions. The server still drops the members that a schema does not
+	// have, and fills in defaults. It keeps the fields of leases and pods that belong to features which are off by
+	// default.
 	Lenient bool
 
 	// TLS serves https, with a certificate of a CA that is made for this server; Config carries the CA.
@@ -69,11 +70,12 @@ type Options struct {
 	// oneself. Authorize is not called again for an open watch. Several goroutines may call it at once.
 	Authorize func(Access) (allowed bool, reason string)
 
-	// RBAC makes the server decide by its Roles, ClusterRoles, RoleBindings and ClusterRoleBindings, as a kube-apiserver with
-	// --authorization-mode=RBAC does. A client with Config may do everything, and may impersonate users and service
-	// accounts to try what their roles allow. The server then starts with the roles cluster-admin, admin, edit, view and
-	// those that let every user use discovery and ask about oneself. A ClusterRole with an aggregationRule has the rules of
-	// the roles that it selects and no others, although no controller writes them into it. RBAC and Authorize exclude each other.
+	// RBAC makes the server decide by its Roles, ClusterRoles, RoleBindings and ClusterRoleBindings, as a
+	// kube-apiserver with --authorization-mode=RBAC does. A client with Config may do everything, and may impersonate
+	// users and service accounts to try what their roles allow. The server then starts with the roles cluster-admin,
+	// admin, edit, view and those that let every user use discovery and ask about oneself. A ClusterRole with an
+	// aggregationRule has the rules of the roles that it selects and no others, although no controller writes them into
+	// it. RBAC and Authorize exclude each other.
 	RBAC bool
 
 	// Admit and Validate, if set, decide about each create, update and delete, and each connection to a container, as the
@@ -86,12 +88,12 @@ type Options struct {
 	Admit    func(ctx context.Context, a *Admission) error
 	Validate func(ctx context.Context, a *Admission) error
 
-	// Services are handlers for the services, by "namespace/name", that webhook configurations and the conversions of
-	// CustomResourceDefinitions name. The server calls them
-	// over HTTPS in memory, so a test needs no port, and the webhooks work under testing/synctest. The certificate is
-	// for NAME.NAMESPACE.svc. If a configuration has no caBundle, the server trusts that certificate, as if a controller had
-	// written the caBundle. A webhook with a url is called there. A program that serves TLS itself listens with [Server.ListenService]. The
-	// configurations may be in Options.Objects, or a program creates them.
+	// Services are the handlers of services, by "namespace/name". They answer the webhooks whose configurations, or the
+	// conversions of CustomResourceDefinitions, name these services. The server calls them over HTTPS in memory, so a
+	// test needs no port, and the webhooks work under testing/synctest. The certificate is for NAME.NAMESPACE.svc. If a
+	// configuration has no caBundle, the server trusts that certificate, as if a controller had written the caBundle.
+	// The server calls a webhook with a url at that url. A program that serves TLS itself listens with
+	// [Server.ListenService]. The configurations may be in Options.Objects, or a program creates them.
 	Services map[string]http.Handler
 
 	// Containers, if set, simulates the containers of pods; see package client/clienttest/containers. If it is nil,
@@ -99,9 +101,9 @@ type Options struct {
 	Containers Containers
 
 	// NamespaceController leaves a namespace that is being deleted to a controller, as on a real server: one of package
-	// client/clienttest/controllers, or one of the test. The controller deletes the contents, and removes the finalizers of
-	// the namespace, which then goes. Without a controller the namespace stays. By default the request that deletes the
-	// namespace also deletes the contents.
+	// client/clienttest/controllers, or one of the test. The controller deletes the contents, and removes the
+	// finalizers of the namespace, which then goes. Without a controller the namespace stays. By default the request
+	// that deletes the namespace also deletes the contents.
 	NamespaceController bool
 
 	// BookmarkEvery is how often a watch that allows bookmarks gets one; 0 means a minute, as on a real server.

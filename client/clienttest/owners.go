@@ -54,7 +54,8 @@ func (c *call) manage(d, old *object.Draft, manager string) {
 	d.Meta.ManagedFields = m.Updated(before, c.owned(d, old), m.Known(all), manager).Encode()
 }
 
-// owned returns an object, of a new one without lists and maps that are null, which nobody owns in a compiled-in type.
+// owned returns an object as managedFields see it. In a new object of a compiled-in type, nobody owns the lists and
+// maps that are null, so owned leaves them out.
 func (c *call) owned(d, old *object.Draft) jsontree.Object {
 	whole := d.Value()
 	if !c.res.Builtin || old != nil {

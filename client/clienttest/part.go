@@ -52,7 +52,7 @@ func resizePart(old, d *object.Draft) *object.Draft {
 	return d
 }
 
-// memberPart is one member, below another one.
+// memberPart returns the part that is the member inner of the member outer.
 func memberPart(outer, inner string) part {
 	return func(old, d *object.Draft) *object.Draft {
 		from, _ := d.Content[outer].(jsontree.Object)

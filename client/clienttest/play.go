@@ -13,9 +13,9 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 )
 
-// WaitReplayed waits until the server has played the last change of [Options.Replay]. It returns nil then, and also if
-// all of it was played before. The error is that of ctx, or says that the server has ended or could not read the file
-// any more, or that Options.Replay is not set.
+// WaitReplayed waits until the server has played the last change of [Options.Replay]. It returns nil at once if that
+// has already happened. The error is that of ctx, or says that the server has ended or could not read the file any
+// more, or that Options.Replay is not set.
 func (s *Server) WaitReplayed(ctx context.Context) error {
 	if s.replay == nil {
 		if s.invalid != nil {
@@ -36,8 +36,8 @@ func (s *Server) WaitReplayed(ctx context.Context) error {
 	}
 }
 
-// start begins to play the changes. end stops that, and returns why the file could not be played as a whole; it is no
-// error that the server has ended first. A server without a recording has a nil replay, and nothing to do.
+// start begins to play the changes. end stops the replay, and returns why the file could not be played as a whole. It
+// is not an error if the server ends first. A server without a recording has a nil replay, and nothing to do.
 func (p *replay) start(ctx context.Context) (end func() error) {
 	if p == nil {
 		return func() error { return nil }
@@ -152,7 +152,7 @@ func (p *replay) put(tx store.Tx, l recordedChange, version uint64) error {
 	}
 	cur := tx.Get(r.objects, l.draft.Key())
 	if cur != nil && cur.Version == version && bytes.Equal(cur.Raw, l.draft.Revision(&r.Type, version).Raw) {
-		return nil // another resource has the same objects, as the two groups of events
+		return nil // another resource has the same objects, as with the two groups of Events
 	}
 	if ns := p.home(tx, l.draft); ns != nil {
 		tx.PutFrom(0, p.namespaces.objects, ns)

@@ -14,8 +14,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The plugins of a real server that change pods, unless it is told otherwise: LimitRanger, Priority,
-// DefaultTolerationSeconds and RuntimeClass.
+// The plugins of a real server that change pods by default: LimitRanger, Priority, DefaultTolerationSeconds and
+// RuntimeClass.
 
 // settlePod completes a new pod.
 func settlePod(c *call, _ store.Tx, old, d *object.Draft, _ bool) error {
@@ -56,7 +56,7 @@ func admitPod(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
 	return nil
 }
 
-// tolerateFailures adds the tolerations of nodes that are not ready or not reachable, unless there are others.
+// tolerateFailures adds the tolerations for nodes that are not ready or not reachable, unless the pod has its own.
 func tolerateFailures(spec jsontree.Object) {
 	list, _ := spec["tolerations"].([]any)
 	for _, taint := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
@@ -74,7 +74,7 @@ func tolerateFailures(spec jsontree.Object) {
 	spec["tolerations"] = list
 }
 
-// setPriority sets the priority that the class of a new pod says. The pod may name no other.
+// setPriority gives a new pod the priority and the preemption policy of its class. It refuses a pod that sets others.
 func (c *call) setPriority(tx store.Tx, pod string, spec jsontree.Object) error {
 	name, _ := spec["priorityClassName"].(string)
 	class := c.priorityClass(tx, name)
@@ -171,7 +171,8 @@ func completePod(d *object.Draft) {
 	}
 }
 
-// podStatusPart is statusPart, for the status of a pod. A writer may leave out what it does not know.
+// podStatusPart is statusPart, for the status of a pod. If a writer leaves out one of the members below, which it may
+// not know, the old value stays.
 func podStatusPart(old, d *object.Draft) *object.Draft {
 	d = statusPart(old, d)
 	was, written := old.Member("status"), d.Member("status")

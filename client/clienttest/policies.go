@@ -14,8 +14,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A ValidatingAdmissionPolicy says what is allowed, in CEL, and its bindings say where it applies, with which parameters,
-// and what happens to a write that breaks it. Options.Rules evaluates it.
+// A ValidatingAdmissionPolicy says what is allowed, in CEL, and its bindings say where it applies, with which
+// parameters, and what happens to a write that breaks it. Options.Rules evaluates it.
 
 // policy is a ValidatingAdmissionPolicy as far as this server reads it.
 type policy struct {
@@ -145,7 +145,7 @@ func settleMutatingBinding(c *call, _ store.Tx, old, _ *object.Draft, _ bool) er
 	return nil
 }
 
-// params returns the parameters of a binding. One that is nil stands for a policy without parameters.
+// params returns the parameters of a binding. A nil parameter stands for a policy without parameters.
 func (q *question) params(tx store.Tx, p *policy, b *policyBinding) (all [][]byte, _ error) {
 	if p.paramKind == nil || b.params == nil {
 		return [][]byte{nil}, nil
@@ -187,7 +187,7 @@ func (q *question) params(tx store.Tx, p *policy, b *policyBinding) (all [][]byt
 	return all, nil
 }
 
-// input returns what the expressions of a policy or of a webhook see.
+// input returns the input of the expressions of a policy or of a webhook.
 func (q *question) input(shown admission.Version, param []byte) (PolicyInput, error) {
 	in := PolicyInput{
 		Admission: q.Admission, MatchedResource: shown.Resource, MatchedKind: shown.Kind, Namespace: q.home, Parameter: param,
@@ -219,7 +219,7 @@ func (q *question) validateByPolicies() error {
 	return refusal
 }
 
-// violations returns what a policy says against the operation.
+// violations returns the violations of a policy by the operation.
 func (q *question) violations(b bound) []Violation {
 	if b.err != nil {
 		if b.policy.ignores {

@@ -7,7 +7,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 )
 
-// settleLease drops what needs the feature gate CoordinatedLeaderElection.
+// settleLease drops the fields that need the feature gate CoordinatedLeaderElection.
 func settleLease(c *call, _ store.Tx, _, d *object.Draft, _ bool) error {
 	if spec, found := d.Content["spec"].(jsontree.Object); found && !c.options.Lenient {
 		delete(spec, "strategy")

@@ -11,9 +11,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The plugin ResourceQuota of a real server refuses what exceeds the status of a quota, and counts there what it admits.
-// A controller fills in the status of a new quota, and counts again when an object needs less. Here the transaction of
-// the write does both. An object that is deleted has left the status of its quotas when the deletion is answered.
+// The plugin ResourceQuota of a real server refuses objects that exceed the hard limits in the status of a quota, and
+// counts there the objects that it admits. A controller fills in the status of a new quota, and counts again when an
+// object needs less. Here the transaction of the write does both. An object that is deleted has left the status of its
+// quotas when the deletion is answered.
 
 // checkQuotas refuses a write that needs more than the quotas of its namespace have. charge counts a create in them.
 func (c *call) checkQuotas(tx store.Tx, old, d *object.Draft) (charge func(), _ error) {
@@ -44,7 +45,7 @@ func (c *call) checkQuotas(tx store.Tx, old, d *object.Draft) (charge func(), _ 
 	}, nil
 }
 
-// setUsed writes the status of a quota, unless it is so already.
+// setUsed writes the status of a quota, unless the used amounts are the same.
 func (a *api) setUsed(tx store.Tx, cur *object.Revision, q quota.Quota) {
 	d := cur.Draft()
 	if quota.Read(d).Used.Equal(q.Used) {

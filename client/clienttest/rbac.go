@@ -70,7 +70,7 @@ func (a *api) byRoles(access Access, namespace string) (allowed bool, reason str
 
 func userOf(u User) rbac.User { return rbac.User{Name: u.Name, Groups: u.Groups} }
 
-// mayPath refuses a path that is not one of a resource, and that no role allows.
+// mayPath refuses a path that is not a resource's, unless a role allows it.
 func (c *call) mayPath() error {
 	if !c.options.RBAC {
 		return nil
@@ -86,8 +86,8 @@ func (c *call) mayPath() error {
 	return nil
 }
 
-// checkGrant refuses a role with rules that its writer does not have, and a binding to a role with such rules. So nobody
-// can give permissions to others, or to themselves, that they do not have. old is nil for a new object.
+// checkGrant refuses a role with rules that its writer does not have, and a binding to a role with such rules. So
+// nobody can give permissions to others, or to themselves, that they do not have. old is nil for a new object.
 func (c *call) checkGrant(tx store.Tx, d, old *object.Draft) error {
 	if !c.options.RBAC || c.res.Group != rbacGroup || slices.Contains(c.user.Groups, rbac.Masters) {
 		return nil
@@ -142,8 +142,8 @@ func sameMembers(a, b *object.Draft, names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !jsontree.Equal(a.Content[name], b.Content[name]) })
 }
 
-// reviewRoles answers a SelfSubjectRulesReview by roles. As on a real server, no rule says that the group system:masters
-// may do everything without a role.
+// reviewRoles answers a SelfSubjectRulesReview by roles. As on a real server, no rule says that the group
+// system:masters may do everything without a role.
 func reviewRoles(c *call, namespace string) rulesStatus {
 	s := rulesStatus{Resources: []resourceRule{}, Paths: []pathRule{}}
 	for _, r := range c.policy().Rules(userOf(c.user), namespace) {

@@ -44,7 +44,7 @@ type RecordOptions struct {
 	Change func(*meta.Unstructured)
 }
 
-// RecordedSecrets says what a recording has of the values in data and stringData of core Secrets.
+// RecordedSecrets says how a recording treats the values in data and stringData of core Secrets.
 type RecordedSecrets int
 
 const (
@@ -53,7 +53,8 @@ const (
 	// are JSON or that are longer than 256 bytes are hashed too, because they may hold copies. Members that Secrets do not
 	// have are left out.
 	SecretsHashed RecordedSecrets = iota
-	// SecretsOmitted leaves all of these out, and managedFields, which have the keys of data.
+	// SecretsOmitted leaves out the values, the labels and annotations that SecretsHashed hashes, and managedFields,
+	// which have the keys of data.
 	SecretsOmitted
 	// SecretsKept writes Secrets as they are.
 	SecretsKept
@@ -121,17 +122,17 @@ func (o *RecordOptions) validate() error {
 // a test.
 //
 // The first lists show all resources at the same moment if the server has one counter of versions for them. Then no
-// event is missing: an interrupted watch goes on at its last version, and the file has a line of type CUT. If the server
-// no longer has that version, the file has a line of type GAP, and after it each object that has changed over the gap,
-// in its present state. Outages may last as long as ctx allows.
+// event is missing: an interrupted watch goes on at its last version, and the file has a line of type CUT. If the
+// server no longer has that version, the file has a line of type GAP, and after it each object that has changed over
+// the gap, in its present state. Outages may last as long as ctx allows.
 //
 // Record returns an error before it writes anything if the server does not serve a resource, or does not let the client
 // list or watch it. If permission is withdrawn later, the file says so in a line of type CUT, and Record goes on
 // asking.
 //
-// If the file has a recording of the same cluster with the same choices, Record continues it, after a crash too: it cuts
-// off a line that is not complete, and follows each resource from its last version. If the recording ended before its
-// first lists were complete, it begins again. It is an error if the file has anything else.
+// If the file has a recording of the same cluster with the same choices, Record continues it, after a crash too: it
+// cuts off a line that is not complete, and follows each resource from its last version. If the recording ended before
+// its first lists were complete, it begins again. It is an error if the file has anything else.
 //
 // The file has a JSON object on each line, for people and programs such as jq. The first line says what is recorded, of
 // which server, since when. Each other line has the seconds since then (at) and a type:
@@ -233,7 +234,7 @@ func (r *recordRun) follow(ctx context.Context) error {
 // errStream is the error that ends all streams.
 type errStream struct{ error }
 
-// object returns what is written of an object: compact JSON with its kind.
+// object returns the text of an object that is written: compact JSON with its kind.
 func (r *recordRun) object(res *recording.Resource, raw []byte) (json.RawMessage, error) {
 	text, err := withKind(res, raw)
 	secret := res.IsSecret() && r.redactor != nil

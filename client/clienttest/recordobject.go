@@ -68,7 +68,7 @@ func (r *recordRun) changed(res *recording.Resource, text []byte, secret bool) (
 	return u.MarshalJSON()
 }
 
-// unchangeable is what Change must keep.
+// unchangeable has the parts of an object that Change must keep.
 type unchangeable struct {
 	kind          meta.GVK
 	key           meta.Key

@@ -16,7 +16,7 @@ import (
 // maxDocument bounds the answers about the server.
 const maxDocument = 64 << 20
 
-// ask asks the server what the recorder must know of it, and whether it may read everything.
+// ask asks the server for the facts that the recorder needs, and checks that the client may read everything.
 func (r *recordRun) ask(ctx context.Context) error {
 	r.header = r.begin()
 	for _, gvr := range r.o.Resources {

@@ -115,7 +115,8 @@ func (s *recordedStream) write(l recording.Line) error {
 	return nil
 }
 
-// text returns the text of an error. That of an answer which cannot be read may quote a Secret.
+// text returns the text of an error. It leaves out the text of an answer that cannot be read, because that may quote a
+// Secret.
 func (s *recordedStream) text(err error) string {
 	_, answer := errors.AsType[*client.AnswerError](err)
 	_, event := errors.AsType[*client.EventError](err)
@@ -195,7 +196,8 @@ func (s *recordedStream) event(e client.Event[*recordedObject]) error {
 		return s.write(recording.Line{Type: recording.Bookmark, ResourceVersion: id.ResourceVersion})
 	}
 	if e.Err != nil {
-		// Its version is known and its contents are not; the next list brings them if they have become readable.
+		// The version of the object is known and its contents are not; the next list brings them if they have become
+		// readable.
 		if id.ResourceVersion != "" {
 			s.known.Version = id.ResourceVersion
 		}
@@ -255,7 +257,7 @@ func (s *recordedStream) present(ctx context.Context) (version string, err error
 	return version, nil
 }
 
-// relist writes what has changed over a gap.
+// relist writes the changes over a gap.
 func (s *recordedStream) relist(ctx context.Context, why error) error {
 	line := recording.Line{Type: recording.Gap, Message: s.text(why), ResourceVersion: s.lost}
 	if err := s.write(line); err != nil {
@@ -336,7 +338,7 @@ func isRefused(err error) bool {
 	return false
 }
 
-// isTransient reports whether a server that is busy or fails has answered.
+// isTransient reports whether the error is the answer of a server that is busy or has failed.
 func isTransient(err error) bool {
 	for _, reason := range []error{apierrors.TooManyRequests, apierrors.ServiceUnavailable, apierrors.InternalError} {
 		if errors.Is(err, reason) {

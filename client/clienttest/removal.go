@@ -117,8 +117,8 @@ func (a *api) finishNamespace(tx store.Tx, name string) {
 	}
 }
 
-// terminate deletes a namespace and its contents, which it leaves to a controller with Options.NamespaceController. It
-// returns the namespace as it is until it has gone.
+// terminate deletes a namespace and its contents. With Options.NamespaceController it marks the namespace as deleted,
+// and leaves the contents to a controller. It returns the namespace as it is until it has gone.
 func (a *api) terminate(tx store.Tx, cur *object.Revision, o *deleteOptions) *object.Revision {
 	if cur.Deleting {
 		return cur
@@ -183,7 +183,7 @@ func (o *deleteOptions) grace(old, d *object.Draft) (graceful, pending bool) {
 	return true, false
 }
 
-// gracePeriod returns the remaining seconds of a pod.
+// gracePeriod returns the grace period of a pod in seconds. asked is that of the request; nil if it has none.
 func gracePeriod(d *object.Draft, asked *int64) int64 {
 	phase := jsontree.Lookup(d.Content, "status.phase")
 	if jsontree.Lookup(d.Content, "spec.nodeName") == "" || phase == "Succeeded" || phase == "Failed" {

@@ -69,7 +69,7 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 	return c.commit(tx, cur, d, o), nil
 }
 
-// next returns the object that a write of sent results in: it keeps what the write cannot change.
+// next returns the object that a write of sent results in: it keeps the members that the write cannot change.
 func (c *call) next(old, sent *object.Draft) *object.Draft {
 	d := sent
 	if part := c.res.partOf(c.Subresource); part != nil {
@@ -125,7 +125,7 @@ func (c *call) checkVersion(cur *object.Revision, version string) error {
 	return status.Conflict(c.res, c.Key.Name, status.Modified)
 }
 
-// keep copies the fields from old that an update cannot change.
+// keep copies from old the fields that an update cannot change.
 func (c *call) keep(old, d *object.Draft) {
 	m := &d.Meta
 	m.UID = cmp.Or(m.UID, old.Meta.UID)

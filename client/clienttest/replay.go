@@ -16,7 +16,7 @@ type replay struct {
 	*api
 	path  string
 	plan  *recording.Plan
-	ended chan struct{} // closed when the last change has been played, or none will be
+	ended chan struct{} // closed when the last change has been played, or when no more will be
 	err   error         // why not all of them were played; read it after ended is closed
 }
 
@@ -123,8 +123,8 @@ func (p *replay) begin(first *firstLists) error {
 	return nil
 }
 
-// firstVersion returns the version of an object of the first lists: its own, but not a greater one than that of the
-// lists, which it can have if another counter versions the resource.
+// firstVersion returns the version of an object of the first lists: its own, or that of the lists if its own is
+// greater. Its own can be greater if another counter versions the resource.
 func (p *replay) firstVersion(d *object.Draft) uint64 {
 	return max(1, min(recording.Number(d.Meta.ResourceVersion), p.plan.Version))
 }
@@ -173,7 +173,8 @@ func (p *replay) heed(tx store.Tx, d *object.Draft) {
 	}
 }
 
-// home returns the namespace of a recorded object if there is none, because the recording is without namespaces; or nil.
+// home returns a new namespace for a recorded object if the recording has no namespaces and the server does not have
+// that one. Otherwise it returns nil.
 func (p *replay) home(tx store.Tx, d *object.Draft) *object.Draft {
 	name := d.Meta.Namespace
 	if name == "" || p.plan.Header.Resource("namespaces") != nil || tx.Get(p.namespaces.objects, meta.Key{Name: name}) != nil {

@@ -18,9 +18,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Resource describes a resource that the server serves without a CustomResourceDefinition, for tests that have none. The
-// resource behaves like a custom resource: the generation counts up, an update must have a resource version, and the
-// items of a list name their kind. Without a Schema the server accepts any body.
+// Resource describes a resource that the server serves without a CustomResourceDefinition, for tests that have none.
+// The resource behaves like a custom resource: the generation counts up, an update must have a resource version, and
+// the items of a list name their kind. Without a Schema the server accepts any body.
 type Resource struct {
 	// Group is empty for the core group.
 	Group string
@@ -41,10 +41,10 @@ type Resource struct {
 	// Schema is the openAPIV3Schema of the resource's CustomResourceDefinition: of type object, with the extensions
 	// x-kubernetes-list-type, x-kubernetes-list-map-keys, x-kubernetes-map-type, x-kubernetes-embedded-resource and
 	// x-kubernetes-preserve-unknown-fields. The server treats members that the schema does not have as the
-	// fieldValidation of the write says, fills in defaults, and refuses values that the schema does not allow, as a real
-	// server does: with types, bounds, lengths, patterns, formats, enums, required members, allOf, anyOf, oneOf and not. An
-	// update may keep a value that was wrong before. CEL rules need Options.Rules. Empty means that there is no schema: all
-	// members stay.
+	// fieldValidation of the write says, fills in defaults, and refuses values that the schema does not allow, as a
+	// real server does: with types, bounds, lengths, patterns, formats, enums, required members, allOf, anyOf, oneOf
+	// and not. An update may keep a value that was wrong before. CEL rules need Options.Rules. Empty means that there
+	// is no schema: all members stay.
 	Schema json.RawMessage
 }
 
@@ -90,7 +90,7 @@ type custom struct {
 // strategy.
 type builtinTraits struct {
 	graceful  bool // DELETE first sets deletionTimestamp
-	review    bool // nothing is stored, and routes name the resource: a create answers a question or acts on another object
+	review    bool // a create is not stored: it answers a question or acts on another object
 	initial   any  // the status of a new object
 	columns   []kubectl.Column
 	print     kubectl.Printer // the cells of the columns

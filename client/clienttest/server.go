@@ -181,7 +181,7 @@ func (s *Server) shutDown(work *network.Traffic, conns *sync.WaitGroup) {
 	case <-grace.C:
 	}
 	// The connections are closed first. Over TLS, net/http's Close writes an alert while it holds a lock that the rest
-	// of it needs, and that write blocks if the connection is slow or the client does not read.
+	// of Close needs, and that write blocks if the connection is slow or the client does not read.
 	for _, c := range s.door.Open() {
 		_ = c.Close()
 	}

@@ -42,7 +42,7 @@ func settleService(c *call, tx store.Tx, old, d *object.Draft, dryRun bool) erro
 
 // servicePool has the addresses of 10.0.0.0/24 and the ports from 30000 to 32767. Those that the services in the store
 // have are taken. Like a real server, it chooses from the upper part of a range first; unlike one, it chooses the first
-// that is free. In a dry run a real server chooses an address and ports that nothing else has.
+// that is free. In a dry run it chooses an address and ports that no service can have, as a real server does.
 type servicePool struct {
 	tx        store.Tx
 	services  *store.Collection
@@ -56,7 +56,7 @@ type servicePool struct {
 // The first and last port of services, and the first that the server prefers to choose.
 const firstPort, lastPort, chosenPort = 30000, 32767, 30086
 
-// load reads what is taken.
+// load reads the addresses and ports that are taken.
 func (p *servicePool) load() {
 	if p.addresses != nil {
 		return

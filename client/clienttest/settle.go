@@ -11,8 +11,7 @@ import (
 )
 
 // settle changes the next state of an object where the server, and not the client, decides. It runs in the transaction
-// of the write, before the object is checked. The owners of fields do not have the fields that it sets. old is nil for
-// a new object.
+// of the write, before the object is checked. Nobody owns the fields that it sets. old is nil for a new object.
 type settle func(c *call, tx store.Tx, old, d *object.Draft, dryRun bool) error
 
 // settled returns d after settle, and d as the client meant it, which the owners of fields are determined from.
@@ -24,7 +23,8 @@ func (c *call) settled(tx store.Tx, old, d *object.Draft, dryRun bool) (settled,
 	settled = d.Clone()
 	settled.Content, _ = jsontree.Clone(d.Content).(jsontree.Object)
 	if drop {
-		if c.res.Kind == "ResourceSlice" && old != nil && !d.SameSpec(old, &c.res.Type) { // it counts what is dropped
+		// The generation of a ResourceSlice also counts changes of fields that are dropped.
+		if c.res.Kind == "ResourceSlice" && old != nil && !d.SameSpec(old, &c.res.Type) {
 			settled.Meta.Generation = old.Meta.Generation + 1
 		}
 		strategies().DropDisabled(c.res.Of, settled.Content)
@@ -63,8 +63,8 @@ func awaitsClients(d *object.Draft) bool {
 	return len(d.Meta.Finalizers) > 0 || slices.ContainsFunc(list, func(v any) bool { return v != "kubernetes" })
 }
 
-// settleNode drops what nodes no longer have, or not yet: the configuration of kubelets, and an alpha field. A new node
-// is not ready, and has the taint that says so.
+// settleNode drops the configuration of kubelets, which nodes no longer have, and an alpha field. A new node is not
+// ready, and has the taint that says so.
 func settleNode(_ *call, _ store.Tx, old, d *object.Draft, _ bool) error {
 	for member, names := range map[string][]string{"spec": {"configSource", "podPreemptionPolicy"}, "status": {"config"}} {
 		if m, found := d.Content[member].(jsontree.Object); found {
@@ -120,7 +120,7 @@ func settleAPIService(_ *call, _ store.Tx, old, d *object.Draft, _ bool) error {
 	return nil
 }
 
-// settleResourceClaim drops what drivers say about devices that are no longer allocated.
+// settleResourceClaim drops the statuses that drivers have written for devices that are no longer allocated.
 func settleResourceClaim(c *call, _ store.Tx, old, d *object.Draft, _ bool) error {
 	if c.Subresource != "status" {
 		return nil

@@ -17,8 +17,8 @@ type tokenStatus struct {
 	Error         string   `json:"error,omitempty"`
 }
 
-// reviewToken says whose a token is: one that the server has issued, or Options.Token. Without Options.Token the
-// server also takes requests with any other token, but a review does not know it.
+// reviewToken names the user of a token that the server has issued, or of Options.Token. Without Options.Token the
+// server also accepts requests with any other token, but a review does not know that token.
 func reviewToken(c *call, b *reviewBody) error {
 	if b.Spec.Token == "" {
 		return status.BadRequest("token is required for TokenReview in authentication")
@@ -34,7 +34,7 @@ func reviewToken(c *call, b *reviewBody) error {
 	return nil
 }
 
-// review returns what a real server says about a token that is to be valid for one of the wanted audiences.
+// review returns what a real server says about a token that must be valid for one of the wanted audiences.
 func (t *tokens) review(token string, wanted []string) tokenStatus {
 	v, issued := t.issued.Load(token)
 	is, _ := v.(issuedToken)

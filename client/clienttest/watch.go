@@ -73,7 +73,7 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 	}
 	defer watch.Close()
 	func() {
-		defer watch.Leave() // also if a fault ends the answer with a panic
+		defer watch.Leave() // even if a fault ends the answer with a panic
 		if err = frames.open(); err == nil {
 			err = (&follower{frameWriter: frames, watch: watch, sel: sel, o: o}).run(ctx, objects)
 		}

@@ -20,7 +20,7 @@ type webhookServer struct {
 	handlers  map[string]http.Handler // by the host of the service
 	listener  *memnet.Listener
 	authority *network.Authority
-	programs  programs // that serve themselves
+	programs  programs // that serve TLS themselves
 }
 
 // newWebhookServer returns a server for the handlers of Options.Services.
@@ -40,7 +40,7 @@ func newWebhookServer(services map[string]http.Handler) *webhookServer {
 	return s
 }
 
-// caller returns what calls webhooks.
+// caller returns the Caller that calls webhooks.
 func (s *webhookServer) caller() admission.Caller {
 	return admission.Caller{Dial: s.dial, CA: func(host string) []byte {
 		if s.authority == nil || s.handlers[host] == nil {
@@ -63,7 +63,7 @@ func (s *webhookServer) dial(ctx context.Context, netw, address string) (net.Con
 	return s.listener.DialContext(ctx, netw, s.listener.Addr().String())
 }
 
-// serve starts to serve. The function that it returns ends that, and waits for the handlers.
+// serve starts the server. end stops it, and waits for the handlers.
 func (s *webhookServer) serve(ctx context.Context) (end func()) {
 	if s.authority == nil {
 		return func() { _ = s.listener.Close() }

@@ -33,7 +33,7 @@ func labelWorkload(d *object.Draft, _ bool) {
 	}
 }
 
-// settleJob gives a new job a selector that selects only its own pods, and labels for it.
+// settleJob gives a new job a selector that selects only its own pods, and gives the pods the labels that it selects.
 func settleJob(_ *call, _ store.Tx, old, d *object.Draft, _ bool) error {
 	spec := d.Member("spec")
 	delete(spec, "scheduling") // it needs the feature gate WorkloadWithJob
@@ -60,7 +60,7 @@ func settleJob(_ *call, _ store.Tx, old, d *object.Draft, _ bool) error {
 	return nil
 }
 
-// containsTexts reports whether an object has all of some texts.
+// containsTexts reports whether an object has all members in texts, with the same values.
 func containsTexts(m jsontree.Object, texts map[string]string) bool {
 	for name, text := range texts {
 		if m[name] != text {
@@ -70,7 +70,7 @@ func containsTexts(m jsontree.Object, texts map[string]string) bool {
 	return true
 }
 
-// settleCronJob drops what needs the feature gate WorkloadWithJob.
+// settleCronJob drops the field that needs the feature gate WorkloadWithJob.
 func settleCronJob(_ *call, _ store.Tx, _, d *object.Draft, _ bool) error {
 	template, _ := d.Member("spec")["jobTemplate"].(jsontree.Object)
 	if spec, found := template["spec"].(jsontree.Object); found {
@@ -95,14 +95,14 @@ func withMember(of, v any, path ...string) any {
 // templateGeneration is the annotation in which a DaemonSet counts the changes of its template.
 const templateGeneration = "deprecated.daemonset.template.generation"
 
-// prepareDaemonSet adds the count that a client has not sent.
+// prepareDaemonSet sets the annotation to 0 if the client has not sent it.
 func prepareDaemonSet(d *object.Draft, _ bool) {
 	if _, found := d.Meta.Annotations[templateGeneration]; !found {
 		setAnnotation(d, templateGeneration, "0")
 	}
 }
 
-// settleDaemonSet counts the templates of a DaemonSet.
+// settleDaemonSet counts the changes of a DaemonSet's template.
 func settleDaemonSet(_ *call, _ store.Tx, old, d *object.Draft, _ bool) error {
 	count := func(d *object.Draft) int64 {
 		n, _ := strconv.ParseInt(d.Meta.Annotations[templateGeneration], 10, 64)

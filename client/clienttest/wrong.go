@@ -13,8 +13,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// wrongValues returns what the rules of its kind say against an object: those of a built-in kind, or the schema and the
-// rules of a custom resource. old is the object that it replaces, nil if it is new.
+// wrongValues returns the causes for which an object breaks the rules of its kind: those of a built-in kind, or the
+// schema and the rules of a custom resource. old is the object that it replaces, nil if it is new.
 func (c *call) wrongValues(tx store.Tx, d, old *object.Draft) []meta.StatusCause {
 	switch {
 	case c.res == c.crds && c.Subresource == "status":
@@ -67,7 +67,7 @@ func (c *call) wrongValues(tx store.Tx, d, old *object.Draft) []meta.StatusCause
 	return causes
 }
 
-// allowsAdmin reports whether a namespace has the label with which claims may have access of administrators to devices.
+// allowsAdmin reports whether a namespace has the label that lets claims have administrators' access to devices.
 func (c *call) allowsAdmin(tx store.Tx, namespace string) bool {
 	if c.res.Group != "resource.k8s.io" || namespace == "" {
 		return false
@@ -76,7 +76,7 @@ func (c *call) allowsAdmin(tx store.Tx, namespace string) bool {
 	return home != nil && home.Draft().Meta.Labels["resource.kubernetes.io/admin-access"] == "true"
 }
 
-// blocksRules reports whether a real server checks no rules of an object with this fault.
+// blocksRules reports whether a real server skips the CEL rules of an object with this fault.
 func blocksRules(cause meta.StatusCause) bool {
 	return slices.Contains([]string{
 		"FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid",
@@ -103,7 +103,7 @@ func (c *call) wrongDefinition(d, old *object.Draft) []meta.StatusCause {
 	return c.options.Rules.CheckDefinition(c.r.Context(), d.Revision(&c.res.Type, 0).Raw, was)
 }
 
-// warnDefinition warns of what a server ignores in a CustomResourceDefinition.
+// warnDefinition warns of the parts of a CustomResourceDefinition that a server ignores.
 func (c *call) warnDefinition(d, old *object.Draft) {
 	if c.res != c.crds {
 		return

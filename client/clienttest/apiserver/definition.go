@@ -55,7 +55,7 @@ func versionOf(r clienttest.Resource) (map[string]any, error) {
 		if err := json.Unmarshal(r.Schema, &members); err != nil {
 			return nil, fmt.Errorf("read the Schema: %w", err)
 		}
-		schema = r.Schema // its numbers as they are written
+		schema = r.Schema // keeps its numbers as they are written
 	}
 	version := map[string]any{
 		"name": r.Version, "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": schema},

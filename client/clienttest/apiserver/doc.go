@@ -1,6 +1,6 @@
 // Package apiserver runs the real etcd and kube-apiserver for a test, and on request the real kube-controller-manager.
-// Package clienttest answers as they do, within the process and in virtual time. Use this package to check a test against
-// the original, or where a test needs a part of Kubernetes that clienttest does not have.
+// Package clienttest answers as they do, within the process and in virtual time. Use this package to check a test
+// against the original, or where a test needs a part of Kubernetes that clienttest does not have.
 //
 // In a test, [Start] runs a server until the test ends:
 //
@@ -45,9 +45,9 @@
 // pods have no service account. There is no scheduler and no node, so no pod runs. The API server calls webhooks at
 // their url; it reaches no services, pods or nodes.
 //
-// If a server ends by itself, the test fails with the end of its log. At the end of a failed test, the test's log has the
-// last lines of the API server's. The servers end with the test process even if that is killed, because their standard
-// input ends then.
+// If a server ends by itself, the test fails with the end of its log. At the end of a failed test, the test's log has
+// the last lines of the API server's. The servers end with the test process even if that is killed, because their
+// standard input ends then.
 //
 // The servers run in real time, so Start fails within a bubble of testing/synctest. The package is tested on Linux. It
 // builds the servers on macOS and Windows too, but they are not tested there.

@@ -21,7 +21,7 @@ const (
 	definitionKind = "CustomResourceDefinition"
 )
 
-// installer puts what the options name into a new server.
+// installer creates the objects that the options name in a new server.
 type installer struct {
 	client  *client.Client
 	catalog *discovery.Catalog
@@ -29,7 +29,7 @@ type installer struct {
 	awaited []meta.GVK
 }
 
-// read is what the files of the options contain.
+// read has the objects in the files of the options.
 type read struct{ definitions, objects []*meta.Unstructured }
 
 // readFiles reads the files of the options, before a server starts, and returns every error.
@@ -58,7 +58,7 @@ func (o Options) readFiles() (read, error) {
 	}
 	for _, resource := range o.Resources {
 		d, err := definitionOf(resource)
-		if err == nil { // validate has returned the other
+		if err == nil { // validate returns the error of the others
 			r.definitions = append(r.definitions, d)
 		}
 	}

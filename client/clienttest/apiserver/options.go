@@ -39,7 +39,7 @@ type Options struct {
 	// of this package, and the last one of a name counts.
 	Flags []string
 
-	// Progress takes what happens during a build, a line every ten seconds. If it is nil, Start writes to the test's
+	// Progress receives the progress of a build, a line every ten seconds. If it is nil, Start writes to the test's
 	// output, which `go test` shows only with -v or after a failure; Run and Build write nothing.
 	Progress io.Writer
 

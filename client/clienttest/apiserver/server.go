@@ -34,8 +34,8 @@ func New(o Options) *Server {
 	return &Server{options: o, content: content, invalid: errors.Join(o.validate(), err), settled: make(chan struct{})}
 }
 
-// Run builds the servers if they are missing, starts them, and runs them until ctx ends. When it returns, they have ended
-// and their data is gone. It returns nil if ctx ends while the server is ready. Otherwise the error says why the
+// Run builds the servers if they are missing, starts them, and runs them until ctx ends. When it returns, they have
+// ended and their data is gone. It returns nil if ctx ends while the server is ready. Otherwise the error says why the
 // server is not ready, or which server ended by itself, with the end of its log. Call it only once.
 func (s *Server) Run(ctx context.Context) error {
 	if s.running.Swap(true) {
@@ -56,7 +56,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// start returns a control plane that has what the options name.
+// start returns a control plane that has the objects that the options name.
 func (s *Server) start(ctx context.Context) (*controlplane.ControlPlane, error) {
 	if s.invalid != nil {
 		return nil, s.invalid
@@ -83,8 +83,8 @@ func (s *Server) start(ctx context.Context) (*controlplane.ControlPlane, error) 
 	return plane, nil
 }
 
-// WaitReady waits until the server serves and has everything that the options name. The error says why Run ended instead,
-// or why ctx did.
+// WaitReady waits until the server serves and has everything that the options name. The error says why Run ended
+// instead, or why ctx did.
 func (s *Server) WaitReady(ctx context.Context) error {
 	select {
 	case <-s.settled:
@@ -104,8 +104,8 @@ func (s *Server) ready() *controlplane.ControlPlane {
 	}
 }
 
-// Config returns the configuration of a client that may do everything. It is empty, which client.New refuses, before the
-// server is ready; a server of Start is.
+// Config returns the configuration of a client that may do everything. Before the server is ready, Config returns an
+// empty configuration, which client.New refuses. A server that Start returned is ready.
 func (s *Server) Config() client.Config {
 	plane := s.ready()
 	if plane == nil {

@@ -59,7 +59,7 @@ func Start(tb TB, o Options) *Server {
 	defer stop()
 	if err := s.WaitReady(waiting); err != nil {
 		cancel(context.Cause(waiting))
-		<-ended // its error says what it was at
+		<-ended // s.failure, which says what Run was doing, is set then
 		tb.Fatalf("start the API server: %v", s.failure)
 	}
 	return s

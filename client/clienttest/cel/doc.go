@@ -1,11 +1,11 @@
-// Package cel checks what is written in CEL, in a test: the x-kubernetes-validations of the schemas of custom resources,
-// ValidatingAdmissionPolicies, and the matchConditions of webhooks. It is a separate module, because it links the
-// libraries that kube-apiserver uses for them.
+// Package cel evaluates CEL for a server of package clienttest: the x-kubernetes-validations in the schemas of custom
+// resources, ValidatingAdmissionPolicies, and the matchConditions of webhooks. It is a separate module, because it
+// links the libraries that kube-apiserver uses for them.
 //
 //	server := clienttest.Start(t, clienttest.Options{Rules: cel.Rules()})
 //
-// The server then checks the rules of a CustomResourceDefinition when it is written, each write of an object by the rules
-// of its schema, and each operation by the policies whose bindings apply to it.
+// The server then checks the rules of a CustomResourceDefinition when it is written, each write of an object by the
+// rules of its schema, and each operation by the policies whose bindings apply to it.
 //
 // # As on a real server
 //
@@ -29,10 +29,10 @@
 //
 // Compile takes the schema of one version. It returns nil if the schema has no rules.
 //
-// CompilePolicy reports the expressions of a policy that do not compile; a server refuses the policy for them. It does not
-// report what is missing, which the server does itself. The policy evaluates them with object, oldObject, request, params,
-// namespaceObject, variables and authorizer, and with the limits of cost. Audit annotations are evaluated, and are not
-// written anywhere.
+// CompilePolicy reports the expressions of a policy that do not compile; a server refuses the policy for them. It does
+// not report what is missing, which the server does itself. The policy evaluates them with object, oldObject, request,
+// params, namespaceObject, variables and authorizer, and with the limits of cost. Audit annotations are evaluated, and
+// are not written anywhere.
 //
 // Check takes complete objects in the version of the request, with the defaults of its schema and without members that
 // the schema does not have. A write to the subresource status or scale is checked in the same way, with the whole

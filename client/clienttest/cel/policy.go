@@ -74,7 +74,7 @@ func (c *policyCompiler) compile(p *admissionv1.ValidatingAdmissionPolicy) *poli
 		is := &validating.ValidationCondition{Expression: v.Expression, Message: v.Message, Reason: v.Reason}
 		c.check(at.Child("expression"), is, c.variables)
 		checks = append(checks, is)
-		var message plugincel.ExpressionAccessor // nil keeps the place
+		var message plugincel.ExpressionAccessor // nil takes the place of a message that is missing
 		if v.MessageExpression != "" {
 			message = &validating.MessageExpressionCondition{MessageExpression: v.MessageExpression}
 			c.check(at.Child("messageExpression"), message, plain)

@@ -61,7 +61,7 @@ func (c *compiled) Check(ctx context.Context, obj, old map[string]any) ([]meta.S
 		pair := common.NewCorrelatedObject(obj, old, &model.Structural{Structural: c.schema})
 		options = append(options, cel.WithRatcheting(pair))
 	}
-	// To Validate, a map that is nil is no object.
+	// Validate takes an old that is a nil map for an absent object.
 	errs, _ := c.validator.Validate(ctx, nil, c.schema, obj, old, limits.RuntimeCELCostBudget, options...)
 	return causes(errs), w
 }

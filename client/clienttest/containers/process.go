@@ -131,7 +131,7 @@ func (s *Server) run(ctx context.Context, p *Process) meta.Status {
 	if code == 0 {
 		return meta.Status{Status: "Success"}
 	}
-	text, _ := json.Marshal(code) // a number
+	text, _ := json.Marshal(code) // a number can be encoded
 	return meta.Status{
 		Status: "Failure", Reason: "NonZeroExitCode", Message: "command terminated with non-zero exit code: exit status " + string(text),
 		Details: &meta.StatusDetails{Causes: []meta.StatusCause{{Reason: "ExitCode", Message: string(text)}}},

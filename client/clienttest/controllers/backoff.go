@@ -7,13 +7,14 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The time between the failure of a pod of a job and the pod that replaces it; it doubles with each failure in a row.
+// The time between the failure of a pod of a job and the creation of the pod that replaces it; it doubles with each
+// failure in a row.
 const (
 	firstBackoff = 10 * time.Second
 	longBackoff  = 10 * time.Minute
 )
 
-// backoff is how many pods of a job have failed since one succeeded, and when the last one did.
+// backoff is how many pods of a job have failed since one succeeded, and when the last of them failed.
 type backoff struct {
 	failures int
 	last     time.Time
@@ -51,8 +52,8 @@ func (b backoff) until() time.Time {
 	return b.last.Add(min(wait, longBackoff))
 }
 
-// endedAt returns when the containers of a pod ended. If the pod does not say, it is when the pod stopped to be ready,
-// was deleted or was created.
+// endedAt returns when the containers of a pod ended. If the status does not say that, it returns when the pod stopped
+// being ready, was deleted or was created.
 func (p *podObject) endedAt() (at time.Time) {
 	sidecars := slices.DeleteFunc(slices.Clone(p.Status.InitContainers), func(s containerStatus) bool {
 		return !slices.ContainsFunc(p.Spec.InitContainers, func(c containerSpec) bool { return c.Name == s.Name && c.isSidecar() })

@@ -25,7 +25,7 @@ func (c *collector) collectAlive(ctx context.Context, i item) (controller.Result
 	owners, err := c.classify(ctx, i, live.OwnerReferences)
 	switch _, unmapped := errors.AsType[*discovery.NoMatchError](err); {
 	case errors.Is(err, errNamespacedOwner):
-		return controller.Result{}, nil // no later look would find anything else
+		return controller.Result{}, nil // a later look would find the same
 	case unmapped:
 		return c.wait(i, live, changes), nil
 	case err != nil:
@@ -60,7 +60,7 @@ func (c *collector) get(ctx context.Context, i item) (*meta.Partial, error) {
 	return live, err
 }
 
-// classified are the uids of an object's owners, by what the server says about them.
+// classified has the uids of an object's owners, by their state on the server.
 type classified struct {
 	solid    []string // they exist
 	dangling []string // they do not exist
@@ -68,7 +68,7 @@ type classified struct {
 	unseen   bool     // a solid one is not in the graph
 }
 
-// errNamespacedOwner says that a cluster-scoped object names an owner that would be in a namespace.
+// errNamespacedOwner says that a cluster-scoped object names an owner of a namespaced kind.
 var errNamespacedOwner = errors.New("a cluster-scoped object cannot have an owner in a namespace")
 
 // classify asks the server about the owners of an object.
@@ -145,9 +145,10 @@ func (c *collector) setOwners(ctx context.Context, i item, live *meta.Partial, o
 	return apierrors.Ignore(err, apierrors.NotFound)
 }
 
-// breakCycle makes an object no longer block its owners, if one of its own dependents waits for dependents: that may be
-// one of those owners. The deletion that follows then fails with a Conflict, because the object has changed, and the object
-// is looked at again. By then the owners may have gone, or no longer wait. Kubernetes' collector does the same.
+// breakCycle changes the owner references of an object so that the object no longer blocks its owners. It does that
+// only if one of the object's dependents waits for its own dependents, because that dependent may be one of the owners.
+// The deletion that follows then fails with a Conflict, because the object has changed, and the collector looks at the
+// object again. By then the owners may have gone, or may no longer wait. Kubernetes' collector does the same.
 func (c *collector) breakCycle(ctx context.Context, i item, live *meta.Partial) error {
 	if !slices.ContainsFunc(i.dependents, func(d item) bool { return d.waited }) || !slices.ContainsFunc(live.OwnerReferences, blocking) {
 		return nil
@@ -161,8 +162,8 @@ func (c *collector) breakCycle(ctx context.Context, i item, live *meta.Partial) 
 	return c.setOwners(ctx, i, live, owners)
 }
 
-// delete deletes an object, unless it has changed since it was read. If it has the owners that it had, other changes do
-// not matter.
+// delete deletes an object, unless it has changed since it was read. A change that leaves the owners as they were does
+// not matter: delete then tries again without the version.
 func (c *collector) delete(ctx context.Context, i item, live *meta.Partial, p client.Propagation) error {
 	r := metadataOf(c.env, i.resource)
 	o := client.DeleteOptions{UID: i.uid, ResourceVersion: live.ResourceVersion, Propagation: p}
@@ -180,7 +181,7 @@ func (c *collector) delete(ctx context.Context, i item, live *meta.Partial, p cl
 	return apierrors.Ignore(err, apierrors.NotFound)
 }
 
-// orphan removes the references to an object from its dependents, and then lets it go.
+// orphan removes the references to an object from its dependents, and then the finalizer from the object.
 func (c *collector) orphan(ctx context.Context, i item) error {
 	var errs []error
 	for _, d := range i.dependents {

@@ -14,13 +14,13 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// contents is what is left in a namespace after an attempt to delete all of it.
+// contents describes the objects that are left in a namespace after an attempt to delete all of them.
 type contents struct {
 	discovery  error          // why the resources are not all known
 	failed     []error        // why objects could not be deleted
 	objects    map[string]int // how many are left, by the name and the group of their resource
 	finalizers map[string]int // on how many objects each finalizer is
-	estimate   time.Duration  // how long the rest is expected to take
+	estimate   time.Duration  // how long the remaining objects are expected to take
 	podsOnly   bool           // pods are left, so nothing else was looked at
 }
 
@@ -114,7 +114,7 @@ func deleteAll(ctx context.Context, objects client.Resource[*meta.Partial], r di
 	return nil
 }
 
-// pod has what says how long a pod may take to end.
+// pod has the fields that decide how long a pod may take to end.
 type pod struct {
 	meta.Identity `json:"metadata"`
 	Spec          struct {
@@ -125,8 +125,8 @@ type pod struct {
 	} `json:"status"`
 }
 
-// podsEnd returns how long the pods of a namespace may take to end: the longest grace period of those that have not ended,
-// or 0 if the namespace has been terminating for that long. It is 0 for other resources.
+// podsEnd returns how long the pods of a namespace may take to end: the longest grace period of those that have not
+// ended, or 0 if the namespace has been terminating for that long. It is 0 for other resources.
 func (c *terminator) podsEnd(ctx context.Context, n *namespace, r discovery.Resource) (time.Duration, error) {
 	if r.Group != "" || r.Name != "pods" {
 		return 0, nil
@@ -174,7 +174,7 @@ func (c *contents) conditions() []meta.Condition {
 	if len(c.failed) > 0 {
 		bad(2, "ContentDeletionFailed", fmt.Sprintf("Failed to delete all resource types, %d remaining: %s", len(c.failed), joined(c.failed)))
 	}
-	if c.podsOnly { // the rest is not known
+	if c.podsOnly { // the other objects are not known
 		return all
 	}
 	if len(c.objects) > 0 {
@@ -203,7 +203,7 @@ func joined(errs []error) string {
 	return strings.Join(texts, ", ")
 }
 
-// counted returns what is left, in order.
+// counted returns the numbers of remaining objects as sorted text.
 func counted(numbers map[string]int, format string) string {
 	var texts []string
 	for name, n := range numbers {

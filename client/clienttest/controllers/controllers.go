@@ -16,15 +16,15 @@ import (
 // Except for a [Kubelet], which runs once at a time, a Controller has no state: several calls of [Start] and [Run] can
 // use one value.
 type Controller interface {
-	// name is what errors call the controller. No two controllers have the same name.
+	// name is the name of the controller in errors. No two controllers have the same name.
 	name() string
 	// run works until ctx ends, and returns nil then. It returns after all that it started has returned. An error
 	// earlier ends the Run of all controllers.
 	run(ctx context.Context, env *environment) error
 }
 
-// userAgent is what the client of the controllers calls itself by default. A server derives from it the field manager
-// of writes, so managedFields name the same manager as in a cluster.
+// userAgent is the default user agent of the client of the controllers. A server derives from it the field manager of
+// writes, so managedFields name the same manager as in a cluster.
 const userAgent = "kube-controller-manager"
 
 // Start runs controllers until the end of the test, as [Run] does. The test fails if Run returns an error. A test of a

@@ -18,7 +18,7 @@ import (
 
 // Deployments returns the controller that rolls out Deployments through ReplicaSets, with both strategies, pause,
 // proportional scaling, revisions, the progress deadline and the conditions. [ReplicaSets] makes the pods. The value of
-// the label pod-template-hash is another than in a cluster.
+// the label pod-template-hash differs from that in a cluster.
 func Deployments() Controller { return deploymentController{} }
 
 type deploymentController struct{}
@@ -80,7 +80,7 @@ func (a *amount) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// of returns the amount of a total; round says what becomes of a fraction.
+// of returns the amount of a total; round rounds a fraction.
 func (a amount) of(total int, round func(float64) float64) (int, error) {
 	text, percent := strings.CutSuffix(strings.Trim(string(a), `"`), "%")
 	if text == "" || text == "null" {
@@ -132,7 +132,7 @@ func (d *deployment) maxUnavailable() int {
 	return min(n, d.replicas())
 }
 
-// deployments has what the controller of deployments uses.
+// deployments has the clients, caches and indexes of the controller of deployments.
 type deployments struct {
 	deployments client.Resource[*deployment]
 	sets        client.Resource[*replicaSet]

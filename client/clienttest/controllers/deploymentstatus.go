@@ -142,7 +142,7 @@ func (r *rollout) setProgress(s *deploymentStatus, had *workloadCondition) {
 		s.set(progressing, "True", setAvailable, subject+" has successfully progressed.", r.now)
 	case s.UpdatedReplicas > before.UpdatedReplicas || s.Replicas-s.UpdatedReplicas < before.Replicas-before.UpdatedReplicas ||
 		s.ReadyReplicas > before.ReadyReplicas || s.AvailableReplicas > before.AvailableReplicas:
-		s.remove(progressing) // each progress is a new time of update
+		s.remove(progressing) // each step forward sets a new time of update
 		s.set(progressing, "True", "ReplicaSetUpdated", subject+" is progressing.", r.now)
 		if had != nil && had.Status == "True" {
 			meta.FindCondition(s.Conditions, progressing).LastTransitionTime = had.LastTransitionTime

@@ -4,12 +4,13 @@
 //	server := clienttest.Start(t, clienttest.Options{})
 //	controllers.Start(t, server.Config(), controllers.GarbageCollector())
 //
-// Each controller does in small what the controller of that name does in Kubernetes' kube-controller-manager. A
+// Each controller is a small version of the controller of that name in Kubernetes' kube-controller-manager. A
 // controller is an ordinary client of the server: it lists and watches, and it writes by requests that a test can
 // intercept, count and refuse.
 //
-// [Deployments], [ReplicaSets] and [Jobs] make pods, and a [Kubelet] makes them run: it has no programs, and gives pods the
-// status that they would have. A test tells it what becomes of a container, or lets it happen by itself after a time:
+// [Deployments], [ReplicaSets] and [Jobs] make pods, and a [Kubelet] runs them: it starts no programs, but gives pods
+// the status that they would have. A test tells it when a container starts, becomes ready or ends, or lets that happen
+// by itself after a time:
 //
 //	kubelet := controllers.NewKubelet(controllers.KubeletOptions{})
 //	controllers.Start(t, server.Config(), controllers.Jobs(), kubelet)
@@ -18,8 +19,8 @@
 //
 // Package clienttest/containers runs functions of the test as the commands in such pods.
 //
-// The controllers of workloads make no Events. There are none for stateful sets, daemon sets and cron jobs, and none for
-// the Endpoints of services.
+// The controllers of workloads make no Events. There are no controllers for stateful sets, daemon sets and cron jobs,
+// and none for the Endpoints of services.
 //
 // In a bubble of testing/synctest, synctest.Wait returns when the controllers have nothing left to do.
 package controllers

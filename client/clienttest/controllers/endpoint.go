@@ -95,7 +95,8 @@ func (s *service) endpointOf(p *podObject, n *nodeObject, family string) endpoin
 	return e
 }
 
-// portsOf returns the ports of a service as a pod has them: a port with a name that no container has is left out.
+// portsOf returns the ports of a service with the numbers that they have in a pod. It leaves out a port whose name no
+// container has.
 func (s *service) portsOf(p *podObject) []endpointPort {
 	ports := []endpointPort{}
 	for i := range s.Spec.Ports {
@@ -118,7 +119,7 @@ func (sp *servicePort) find(p *podObject) (int, bool) {
 	name := strings.Trim(string(sp.TargetPort), `"`)
 	for _, c := range slices.Concat(p.Spec.Containers, p.Spec.InitContainers) {
 		if !c.isSidecar() && slices.ContainsFunc(p.Spec.InitContainers, func(i containerSpec) bool { return i.Name == c.Name }) {
-			continue // ends before the pod serves
+			continue // it ends before the pod serves
 		}
 		for _, port := range c.Ports {
 			if port.Name == name && port.Protocol == sp.Protocol {
@@ -132,7 +133,7 @@ func (sp *servicePort) find(p *podObject) (int, bool) {
 // portKey is the same for equal ports.
 func portKey(p endpointPort) string {
 	text, err := json.Marshal(p)
-	if err != nil { // numbers and strings
+	if err != nil { // never: it has only numbers and strings
 		return err.Error()
 	}
 	return string(text)
@@ -148,7 +149,7 @@ func portsKey(ports []endpointPort) string {
 	return strings.Join(keys, ",")
 }
 
-// endpointID tells whether two endpoints are the same one, in other states perhaps.
+// endpointID is the same for two states of one endpoint.
 func endpointID(e endpoint) string {
 	host, key := "", meta.Key{}
 	if e.Hostname != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// EndpointSlices returns the controller that keeps the EndpointSlices of Services with a selector: the addresses of
-// their pods, with the conditions ready, serving and terminating, by ports and families of addresses, and at most 100 in
-// a slice. It gives no hints for topology.
+// EndpointSlices returns the controller that keeps the EndpointSlices of Services with a selector. A slice has at most
+// 100 endpoints, with the addresses of pods and the conditions ready, serving and terminating. The endpoints of a slice
+// have the same ports and the same family of addresses. The controller gives no hints for topology.
 func EndpointSlices() Controller { return endpointSliceController{} }
 
 type endpointSliceController struct{}
@@ -97,7 +97,7 @@ const (
 	sliceController = "endpointslice-controller.k8s.io"
 )
 
-// endpointSlices has what the controller of slices uses.
+// endpointSlices has the client, caches and index of the controller of slices.
 type endpointSlices struct {
 	slices   client.Resource[*endpointSlice]
 	services cache.Reader[*service]
@@ -139,7 +139,7 @@ func (c *endpointSlices) servicesOfPod(p *podObject) (keys []meta.Key) {
 	return keys
 }
 
-// servicesOfNode returns the services that have a pod on a node, whose zone is a part of the endpoint.
+// servicesOfNode returns the services that have a pod on a node. The zone of the node is a part of their endpoints.
 func (c *endpointSlices) servicesOfNode(n *nodeObject) (keys []meta.Key) {
 	for p := range c.pods.All() {
 		if p.Spec.NodeName == n.Name {
@@ -178,7 +178,7 @@ func (c *endpointSlices) reconcile(ctx context.Context, key meta.Key) (controlle
 	return controller.Result{}, errors.Join(errs...)
 }
 
-// reconcileFamily makes the slices of one family of addresses right.
+// reconcileFamily brings the slices of one family of addresses up to date.
 func (c *endpointSlices) reconcileFamily(ctx context.Context, s *service, family string, existing []*endpointSlice) error {
 	wanted, missing := c.wanted(s, family)
 	p := &slicePlan{s: s, family: family}

@@ -7,7 +7,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 )
 
-// environment is what the controllers of one Run share.
+// environment has the parts that the controllers of one Run share.
 type environment struct {
 	client  *client.Client
 	caches  informer.Factory // which Run runs

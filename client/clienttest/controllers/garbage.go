@@ -17,18 +17,19 @@ import (
 // policies Foreground and Orphan. It decides as Kubernetes' collector does:
 //
 //   - An object goes, in the background, when none of its owners exists: each was deleted, never existed, has another
-//     uid, or is not in the namespace of the object. The namespace of an owner is that of the object, unless the owner's
-//     kind is cluster-scoped.
+//     uid, or is not in the namespace of the object. The namespace of an owner is that of the object, unless the
+//     owner's kind is cluster-scoped.
 //   - If some of the owners exist, the references to the others are removed.
-//   - If the kind of an owner is not served, the object stays, until the server has the kind. If the owner was seen to go,
-//     as a custom resource is when its definition is deleted, the object goes.
+//   - If the kind of an owner is not served, the object stays, until the server has the kind. If the collector saw the
+//     owner go, as a custom resource does when its definition is deleted, the object goes.
 //   - If a cluster-scoped object names an owner of a namespaced kind, the object stays.
-//   - Foreground: the dependents of the owner are deleted first. The owner waits for those that have blockOwnerDeletion.
+//   - Foreground: the dependents of the owner are deleted first. The owner waits for those that have
+//     blockOwnerDeletion.
 //   - Orphan: the references to the owner are removed from its dependents, and then the owner goes.
 //
 // It watches the metadata of all resources that can be listed, watched and deleted, except Events: 63 built-in ones,
-// and custom resources as they come and go. At its start it looks at nothing before it has listed them all. It waits 30 s
-// for those that it cannot list, for instance because that is forbidden, and then works without them.
+// and custom resources as they come and go. At its start it looks at nothing before it has listed them all. It waits 30
+// s for those that it cannot list, for instance because that is forbidden, and then works without them.
 func GarbageCollector() Controller { return garbageCollector{} }
 
 type garbageCollector struct{}
@@ -113,7 +114,7 @@ func (c *collector) countChanges() int {
 // while that watch was broken.
 const unseenPeriod = time.Minute
 
-// collect looks at one object, and does what its state, and that of its owners, demands.
+// collect looks at one object, and acts on the state of the object and of its owners.
 func (c *collector) collect(ctx context.Context, uid string) (controller.Result, error) {
 	i, found := c.graph.read(uid)
 	if !found {
@@ -130,7 +131,8 @@ func (c *collector) collect(ctx context.Context, uid string) (controller.Result,
 	return controller.Result{}, nil
 }
 
-// foreground ends the wait of an object for its dependents, or makes those that block it go.
+// foreground ends the wait of an object for its dependents, or makes the collector look at the dependents that block
+// it.
 func (c *collector) foreground(ctx context.Context, i item) error {
 	blocked := false
 	for _, d := range i.dependents {

@@ -52,12 +52,13 @@ type node struct {
 	resource *discovery.Resource
 	at       place
 	phase    phase
-	// waited is true from the moment that the object has waited for its dependents, until it has gone. Kubernetes' collector
-	// remembers that too, also if another client has removed the finalizer.
+	// waited is true once the object has waited for its dependents. Kubernetes' collector remembers that too, even if
+	// another client has removed the finalizer.
 	waited     bool
 	owners     []meta.OwnerReference
 	dependents map[*node]bool
-	// undecided is true if the kind of an owner is not served. A change of the owners may decide what becomes of the object.
+	// undecided is true if the kind of an owner is not served. A change of the owners may decide what becomes of the
+	// object.
 	undecided bool
 }
 
@@ -86,7 +87,8 @@ type graph struct {
 
 func newGraph() *graph { return &graph{nodes: map[string]*node{}, absent: map[reference]bool{}} }
 
-// feed calls look for each object that must be looked at, those that are pending at once. With nil the graph keeps them.
+// feed makes the graph call look for each object that the collector must look at: at once for those that are pending.
+// If look is nil, the graph keeps such objects as pending.
 func (g *graph) feed(look func(uid string)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -99,8 +101,9 @@ func (g *graph) feed(look func(uid string)) {
 	g.pending = nil
 }
 
-// lookAt names nodes to the collector, the newest first. Kubernetes' collector looks at all of them at once. So it usually
-// finds that an owner among them is still as it was, and so does this one, because an owner is usually older.
+// lookAt names nodes to the collector, the newest first. Kubernetes' collector looks at all of them at the same time,
+// so it usually finds an owner among them unchanged. This collector does so too, because an owner is usually older and
+// so comes later.
 func (g *graph) lookAt(nodes ...*node) {
 	slices.SortFunc(nodes, func(a, b *node) int { return b.number - a.number })
 	for _, n := range nodes {
@@ -191,7 +194,7 @@ func sameReference(a, b meta.OwnerReference) bool {
 	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion && blocking(a) == blocking(b)
 }
 
-// unlink ends that n is a dependent of owner, which is forgotten if nothing else is known about it.
+// unlink removes n from the dependents of owner, and forgets owner if nothing else is known about it.
 func (g *graph) unlink(n, owner *node) {
 	delete(owner.dependents, n)
 	if owner.resource == nil && len(owner.dependents) == 0 {
@@ -199,7 +202,7 @@ func (g *graph) unlink(n, owner *node) {
 	}
 }
 
-// strays reports whether a reference of n to an owner, which a watch has shown, says that it is elsewhere.
+// strays reports whether a reference of n to owner names another place than the one where a watch has shown owner.
 func (g *graph) strays(n, owner *node) bool {
 	if owner.at.key.Namespace != "" && owner.at.key.Namespace != n.at.key.Namespace {
 		return true
@@ -222,7 +225,7 @@ func (g *graph) remove(r *discovery.Resource, uid string) {
 	}
 }
 
-// drop records that a resource is no longer watched, and so that its objects are unknown.
+// drop records that a resource is no longer watched, so its objects are unknown.
 func (g *graph) drop(r *discovery.Resource) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -251,7 +254,7 @@ func (g *graph) forget(n *node) {
 // item is a copy of what the graph knows about an object.
 type item struct {
 	node
-	dependents []item // without theirs
+	dependents []item // without their own dependents
 }
 
 // read returns what is known about an object that a watch has shown.
@@ -281,7 +284,7 @@ func (g *graph) isKnown(uid string) (place, bool) {
 	return n.at, true
 }
 
-// setUndecided notes that it is undecided what becomes of an object.
+// setUndecided marks an object as undecided.
 func (g *graph) setUndecided(uid string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -290,7 +293,7 @@ func (g *graph) setUndecided(uid string) {
 	}
 }
 
-// decide names the objects to the collector of which it is undecided what becomes of them.
+// decide names the undecided objects to the collector.
 func (g *graph) decide() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

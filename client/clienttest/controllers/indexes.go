@@ -10,15 +10,15 @@ import (
 // indexes is a set of completion indexes of a job.
 type indexes map[int]bool
 
-// parseIndexes reads a set as a job's status has it, such as "0,2-5,9". It leaves out what is not below the number of
-// completions.
+// parseIndexes reads a set as a job's status has it, such as "0,2-5,9". It leaves out the indexes that are not below
+// the number of completions.
 func parseIndexes(text string, completions int) indexes {
 	set := indexes{}
 	for part := range strings.SplitSeq(text, ",") {
 		first, last, isRange := strings.Cut(part, "-")
 		from, err := strconv.Atoi(first)
 		if err != nil {
-			continue // nothing, or what no controller has written
+			continue // the text is empty, or no controller has written it
 		}
 		to := from
 		if isRange {

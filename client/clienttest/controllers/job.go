@@ -96,7 +96,8 @@ func isTracked(p *podObject) bool { return slices.Contains(p.Finalizers, trackin
 
 func (j *job) isIndexed() bool { return j.Spec.CompletionMode == "Indexed" }
 
-// replacesOnlyFailed reports whether a pod is replaced only when it has failed, and not already when it is being deleted.
+// replacesOnlyFailed reports whether a pod is replaced only when it has failed, and not already when it is being
+// deleted.
 func (j *job) replacesOnlyFailed() bool { return j.Spec.PodReplacementPolicy == "Failed" }
 
 // isElsewhere reports whether another controller runs the job.
@@ -122,7 +123,7 @@ func or[N int | int64](p *N, n N) N {
 	return *p
 }
 
-// jobs has what the controller of jobs uses.
+// jobs has the clients, caches and index of the controller of jobs, and the backoff of each job.
 type jobs struct {
 	jobs     client.Resource[*job]
 	pods     client.Resource[*podObject]
@@ -195,8 +196,8 @@ func (c *jobs) release(ctx context.Context, key meta.Key) (controller.Result, er
 	return controller.Result{}, c.untrack(ctx, p)
 }
 
-// untrack removes the finalizer from a pod, whatever else has changed since the cache saw it: the pod may just have been
-// deleted, and is counted as what it was before.
+// untrack removes the finalizer from a pod, whatever else has changed since the cache saw it: the pod may just have
+// been deleted, and counts as it did before.
 func (c *jobs) untrack(ctx context.Context, p *podObject) error {
 	_, err := c.pods.RemoveFinalizer(ctx, p.Key(), trackingFinalizer, meta.FinalizerOptions{UID: p.UID})
 	return unlessGone(err)
@@ -235,7 +236,7 @@ func (c *jobs) reconcile(ctx context.Context, key meta.Key) (controller.Result, 
 	return newJobRun(c, j, pods).run(ctx)
 }
 
-// expire deletes a finished job when its time is over.
+// expire deletes a finished job when its ttlSecondsAfterFinished have passed.
 func (c *jobs) expire(ctx context.Context, j *job, end *jobCondition) (controller.Result, error) {
 	if j.Spec.TTLSecondsAfterFinished == nil || meta.IsDeleting(j) {
 		return controller.Result{}, nil

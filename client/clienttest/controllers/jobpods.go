@@ -67,8 +67,8 @@ func (r *jobRun) manage(ctx context.Context) error {
 	return r.create(ctx, min(missing, burst))
 }
 
-// surplus returns the active pods to delete: at least n, those of indexes that have several, and those of indexes that
-// the job no longer has.
+// surplus returns the active pods to delete: at least n, the extra pods of indexes that have several, and the pods of
+// indexes that the job no longer has.
 func (r *jobRun) surplus(n int) []*podObject {
 	if !r.j.isIndexed() {
 		return surplus(r.active, nil, n)
@@ -161,12 +161,12 @@ func (r *jobRun) createPod(ctx context.Context, p *newPod) error {
 	if err := createPod(ctx, r.c.pods, p, client.OwnerOf(jobType(), r.j)); err != nil {
 		return err
 	}
-	r.active = append(r.active, &podObject{ObjectMeta: p.ObjectMeta}) // for their number
+	r.active = append(r.active, &podObject{ObjectMeta: p.ObjectMeta}) // so that it is counted
 	return nil
 }
 
-// nextIndexes returns the first n indexes that need a pod now. If each index has its own backoff and none may have a pod
-// yet, it returns none, and the job is looked at again later.
+// nextIndexes returns the first n indexes that need a pod now. If each index has its own backoff and none may have a
+// pod yet, it returns none, and the job is looked at again later.
 func (r *jobRun) nextIndexes(n int) (next []int) {
 	busy := r.done.with(r.indexesOf(r.active)).with(r.failedIndexes)
 	if r.j.replacesOnlyFailed() {
@@ -202,7 +202,7 @@ func (r *jobRun) nextIndexes(n int) (next []int) {
 func (r *jobRun) indexedPod(index int) (*newPod, error) {
 	number := strconv.Itoa(index)
 	suffix := "-" + number + "-"
-	const longest = 58 // that a generateName can be without being cut
+	const longest = 58 // of a generateName that is not cut
 	p := r.j.Spec.Template.pod(r.j.Namespace, r.j.Name[:min(len(r.j.Name), longest-len(suffix))]+suffix)
 	annotate(&p.ObjectMeta, indexAnnotation, number)
 	if p.Labels == nil {

@@ -60,7 +60,7 @@ func (f *podFailurePolicy) action(p *podObject) (action, message string) {
 	return countFailure, ""
 }
 
-// successPolicy says which indexes are enough.
+// successPolicy says which succeeded indexes are enough for the job to succeed.
 type successPolicy struct {
 	Rules []struct {
 		SucceededIndexes *string `json:"succeededIndexes,omitempty"`

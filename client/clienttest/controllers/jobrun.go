@@ -12,8 +12,8 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// The conditions of a job that it will succeed or fail. Complete and Failed follow when no pod of the job exists that is
-// not counted.
+// The conditions that announce the end of a job. The condition Failed or Complete follows when all pods of the job have
+// ended and are counted.
 const (
 	failureTarget      = "FailureTarget"
 	successCriteriaMet = "SuccessCriteriaMet"
@@ -60,7 +60,8 @@ func newJobRun(c *jobs, j *job, pods []*podObject) *jobRun {
 	return r
 }
 
-// completions returns how many pods must succeed. Without that number it is the largest, for the indexes.
+// completions returns how many pods must succeed. If the job does not say, it returns the largest number, so that the
+// job has every index.
 func (r *jobRun) completions() int { return or(r.j.Spec.Completions, math.MaxInt32) }
 
 // index returns the completion index of a pod, and whether it is one of the job.
@@ -135,7 +136,7 @@ func (r *jobRun) wakeAt(at time.Time) {
 	}
 }
 
-// decide decides whether the job ends, but for its indexes.
+// decide decides whether the job ends, without regard to its indexes.
 func (r *jobRun) decide() {
 	if c := meta.FindCondition(r.j.Status.Conditions, successCriteriaMet); c != nil && c.Status == "True" {
 		r.end = c
@@ -261,7 +262,7 @@ func (r *jobRun) indexesOf(pods []*podObject) indexes {
 }
 
 // goOn makes and deletes pods of a job that has not ended, finds whether all that was wanted is done, and notes whether
-// the job is suspended. It reports whether that changed.
+// the job is suspended. It reports whether the condition Suspended has changed.
 func (r *jobRun) goOn(ctx context.Context) (changed bool, err error) {
 	if !meta.IsDeleting(r.j) {
 		err = r.manage(ctx)

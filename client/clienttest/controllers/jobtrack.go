@@ -11,7 +11,7 @@ import (
 // mostUncounted is how many pods one reconcile counts at most.
 const mostUncounted = 500
 
-// track counts pods that have ended. Each is counted once, also if the controller is stopped at any point: the status
+// track counts pods that have ended. Each is counted once, even if the controller is stopped at any point: the status
 // names the pods whose finalizers are about to go, and the counters grow when the finalizers are gone.
 //
 // changed says that the status must be written in any case.
@@ -103,7 +103,7 @@ func (r *jobRun) countable() (pods []*podObject, all, news bool) {
 				s.Uncounted.Succeeded, news = append(s.Uncounted.Succeeded, p.UID), true
 			}
 		case inFailed || r.j.isIndexed() && !known:
-		case p.Status.Phase != failed && r.end != nil && r.end.Type == successCriteriaMet: // it was deleted because the job is done
+		case p.Status.Phase != failed && r.end != nil && r.end.Type == successCriteriaMet: // deleted because the job is done
 		case r.hasFailed(p) || r.end != nil:
 			if action, _ := r.j.Spec.PodFailurePolicy.action(p); action != ignoreFailure {
 				s.Uncounted.Failed, news = append(s.Uncounted.Failed, p.UID), true
@@ -142,8 +142,8 @@ func (r *jobRun) writeIndexes() (changed bool) {
 	return changed
 }
 
-// announce puts the condition that the job will end into the status, and makes r.end the one that follows. It reports
-// whether the status has changed.
+// announce puts the condition that announces the end of the job into the status, and sets r.end to the condition that
+// will follow it. It reports whether the status has changed.
 func (r *jobRun) announce() bool {
 	if r.end == nil || r.end.Type != failureTarget && r.end.Type != successCriteriaMet {
 		return false
@@ -161,7 +161,7 @@ func (r *jobRun) announce() bool {
 	return !had
 }
 
-// finish puts the last condition into the status, if everything is counted and no pod is left that ends.
+// finish puts the last condition into the status, if every pod is counted and none is terminating.
 func (r *jobRun) finish() bool {
 	s := &r.j.Status
 	if r.end == nil || len(s.Uncounted.Succeeded)+len(s.Uncounted.Failed) > 0 || r.terminating > 0 {

@@ -28,12 +28,12 @@ import (
 // until the server has the pod's new status. If ctx ends first, the error says what the method waited for. They may be
 // called from several goroutines, also before the Kubelet runs.
 //
-// The Kubelet creates its nodes, which are ready from then on; it does not renew their leases, and leaves them behind. It
-// schedules only onto its own nodes: it obeys nodeSelector, schedulingGates, schedulerName and spec.unschedulable of
+// The Kubelet creates its nodes, which are ready from then on; it does not renew their leases, and leaves them behind.
+// It schedules only onto its own nodes: it obeys nodeSelector, schedulingGates, schedulerName and spec.unschedulable of
 // nodes, and nothing else, such as resources and taints. Pods that another scheduler binds to its nodes run too.
 //
-// Make one with [NewKubelet]. Only one Run at a time can use it. In a later Run, and in that of another process, it takes
-// over the containers that run by the status of their pods.
+// Make one with [NewKubelet]. Only one Run at a time can use it. A later Run, also one in another process, takes over
+// the containers that run according to the status of their pods.
 type Kubelet struct {
 	nodes []string
 	life  func(Container) Life

@@ -27,11 +27,11 @@ import (
 // once.
 //
 // A server of package clienttest leaves namespaces to a controller only with clienttest.Options.NamespaceController.
-// Without that option it deletes the contents itself, in the request that deletes the namespace, and nothing is left for
-// this controller to do.
+// Without that option it deletes the contents itself, in the request that deletes the namespace, and nothing is left
+// for this controller to do.
 func Namespaces() Controller { return namespaceController{} }
 
-// namespace has what the controller reads and writes of a namespace.
+// namespace has the fields of a namespace that the controller reads and writes.
 type namespace struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            struct {
@@ -67,7 +67,7 @@ type terminator struct {
 	namespaces client.Resource[*namespace]
 }
 
-// terminate does what is next for a namespace.
+// terminate takes the next step in the deletion of a namespace.
 func (c *terminator) terminate(ctx context.Context, key meta.Key) (controller.Result, error) {
 	live, err := c.namespaces.Get(ctx, key)
 	if err != nil || !meta.IsDeleting(live) {
@@ -94,12 +94,12 @@ func (c *terminator) terminate(ctx context.Context, key meta.Key) (controller.Re
 		return controller.Result{RequeueAfter: found.estimate/2 + time.Second}, nil
 	}
 	live.Spec.Finalizers = slices.DeleteFunc(slices.Clone(live.Spec.Finalizers), func(f string) bool { return f == namespaceFinalizer })
-	_, err = c.namespaces.Sub("finalize").Update(ctx, live) // of which the server takes only these finalizers
+	_, err = c.namespaces.Sub("finalize").Update(ctx, live) // the server takes only these finalizers from it
 	return controller.Result{}, apierrors.Ignore(err, apierrors.NotFound)
 }
 
-// report writes the conditions of a namespace, and returns the namespace as it is then; nil if it has gone, or another one
-// has its name.
+// report writes the conditions of a namespace, and returns the namespace as it is then; nil if it has gone, or another
+// one has its name.
 func (c *terminator) report(ctx context.Context, n *namespace, found *contents) (*namespace, error) {
 	live, err := c.namespaces.Status().Modify(ctx, n.Key(), func(live *namespace) error {
 		if live.UID != n.UID {

@@ -34,7 +34,7 @@ type podSpec struct {
 	Containers            []containerSpec   `json:"containers,omitempty"`
 }
 
-// named is an element of a list of which only the name counts.
+// named is an element of a list; only its name is used.
 type named struct {
 	Name string `json:"name"`
 }

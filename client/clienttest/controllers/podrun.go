@@ -7,7 +7,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// podRun is a pod on a node: a state machine whose input is time, the words of a test and the deletion of the pod.
+// podRun is a pod on a node: a state machine whose input is time, the deletion of the pod, and the words of a test,
+// which are calls of the Kubelet's methods.
 type podRun struct {
 	uid     string
 	ip      string
@@ -40,10 +41,10 @@ type containerRun struct {
 	life        Life
 
 	state    containerPhase
-	startAt  time.Time // of a waiting container; zero means not by itself
+	startAt  time.Time // of a waiting container; zero means that it does not start by itself
 	started  time.Time // of a container that runs or has ended
-	readyAt  time.Time // zero means not by itself
-	endAt    time.Time // zero means not by itself
+	readyAt  time.Time // zero means that it does not become ready by itself
+	endAt    time.Time // zero means that it does not end by itself
 	ready    *bool     // the word of the test
 	restarts int
 	again    int // restarts in a row without a long run between them, for the backoff
@@ -99,7 +100,7 @@ func (r *podRun) resume(c *containerRun, s containerStatus) {
 	}
 }
 
-// prepare makes a container wait for its start, which its Life counts from that time.
+// prepare makes a container wait for its start. from is the time from which its Life counts.
 func (r *podRun) prepare(c *containerRun, from time.Time) {
 	c.state = waiting
 	c.life = r.life(Container{Pod: r.meta, Name: c.name, Image: c.image, Init: c.init, Restarts: c.restarts})
@@ -130,7 +131,8 @@ func (c *containerRun) end(at time.Time, code int) {
 	c.ended = &terminatedState{ExitCode: code, Reason: reason, StartedAt: meta.Time{Time: c.started}, FinishedAt: meta.Time{Time: at}}
 }
 
-// isReady reports whether a container that works is ready.
+// isReady reports whether a container counts as ready: an init container after it has succeeded, any other while it
+// works and is ready.
 func (c *containerRun) isReady(now time.Time) bool {
 	switch {
 	case c.init:
@@ -175,7 +177,7 @@ func (r *podRun) timers() []time.Time {
 	return times
 }
 
-// step makes one thing happen that is due, and reports whether there was one.
+// step makes one change that is due, and reports whether there was one.
 func (r *podRun) step(now time.Time) bool {
 	due := func(at time.Time) bool { return !at.IsZero() && !at.After(now) }
 	open := r.failure == nil && r.stopped.IsZero()
@@ -256,8 +258,8 @@ func (r *podRun) restarts(c *containerRun) bool {
 	return r.policy == "Always" || r.policy == "OnFailure" && code != 0
 }
 
-// The time between the end of a container and its next start: none the first time, and then twice as long each time.
-// After a long run the time is as after the first end.
+// The time between the end of a container and its next start: none after the first end, firstRestart after the second,
+// and then twice as long each time, up to longRestart. After a run of at least longRun it starts again with none.
 const (
 	firstRestart = 10 * time.Second
 	longRestart  = 5 * time.Minute
@@ -279,7 +281,7 @@ func (r *podRun) restart(c *containerRun) {
 	r.prepare(c, end.Add(wait))
 }
 
-// mainEnded reports whether all containers that are no sidecars have ended for good.
+// mainEnded reports whether all main containers have ended for good.
 func (r *podRun) mainEnded() bool {
 	for _, c := range r.main {
 		if c.state != over || r.failure == nil && r.stopped.IsZero() && r.restarts(c) {

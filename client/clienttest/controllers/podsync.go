@@ -41,7 +41,7 @@ func (r *kubeletRun) reconcile(ctx context.Context, key meta.Key) (controller.Re
 	return controller.Result{RequeueAt: s.next}, nil
 }
 
-// synced is what a pod's run says at some time.
+// synced is the state of a pod's run at some time.
 type synced struct {
 	run    *podRun
 	words  int
@@ -135,7 +135,7 @@ func (k *Kubelet) wrote(s synced) {
 	k.announce()
 }
 
-// announce wakes the methods that wait for a change. The lock is held.
+// announce wakes the methods that wait for a change. The caller holds the lock.
 func (k *Kubelet) announce() {
 	if k.news != nil {
 		close(k.news)
@@ -143,7 +143,7 @@ func (k *Kubelet) announce() {
 	}
 }
 
-// next returns a channel that is closed at the next change. The lock is held.
+// next returns a channel that is closed at the next change. The caller holds the lock.
 func (k *Kubelet) next() <-chan struct{} {
 	if k.news == nil {
 		k.news = make(chan struct{})

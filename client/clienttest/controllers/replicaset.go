@@ -70,7 +70,7 @@ func (rs *replicaSet) replicas() int {
 	return *rs.Spec.Replicas
 }
 
-// replicaSets has what the controller of replica sets uses.
+// replicaSets has the clients, caches and indexes of the controller of replica sets.
 type replicaSets struct {
 	sets     client.Resource[*replicaSet]
 	pods     client.Resource[*podObject]

@@ -51,7 +51,7 @@ func hasAll(labels, wanted map[string]string) bool {
 	return true
 }
 
-// nextAvailable returns when the next of the pods becomes available, and the zero time if all that are ready are.
+// nextAvailable returns when the next of the pods becomes available, and the zero time if every ready pod is available.
 func nextAvailable(pods []*podObject, minReadySeconds int, now time.Time) (next time.Time) {
 	for _, p := range pods {
 		if at, ready := p.availableAt(minReadySeconds); ready && at.After(now) && (next.IsZero() || at.Before(next)) {

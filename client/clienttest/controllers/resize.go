@@ -12,7 +12,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// The annotations of the replica sets of a deployment: its replicas when they were scaled, and with the surge.
+// The annotations of the replica sets of a deployment: the replicas of the deployment when the set was scaled, and that
+// number plus the surge.
 const (
 	desiredAnnotation = "deployment.kubernetes.io/desired-replicas"
 	maxAnnotation     = "deployment.kubernetes.io/max-replicas"
@@ -37,8 +38,8 @@ func annotate(m *meta.ObjectMeta, key, value string) {
 	m.Annotations[key] = value
 }
 
-// scale gives a set another number of replicas, and reports whether it had another one. If always is set, it writes the
-// annotations also if the number is right.
+// scale sets the number of replicas of a set, and reports whether the number was different. If always is set, it writes
+// the annotations even if the number is the same.
 func (r *rollout) scale(ctx context.Context, set *replicaSet, replicas int, always bool) (scaled bool, err error) {
 	scaled = set.replicas() != replicas
 	if !scaled && !always {

@@ -135,7 +135,7 @@ func (r *rollout) makeSet() (*replicaSet, error) {
 	selector.MatchLabels[hashLabel] = hash
 
 	set := &replicaSet{}
-	const longest = 253 // that a name may be
+	const longest = 253 // of a name
 	name := r.d.Name
 	set.Namespace, set.Name = r.d.Namespace, name[:min(len(name), longest-1-len(hash))]+"-"+hash
 	set.Labels = labels
@@ -148,8 +148,9 @@ func (r *rollout) makeSet() (*replicaSet, error) {
 	return set, client.SetController(set, client.OwnerOf(deploymentType(), r.d))
 }
 
-// collided counts a collision, after which the hash is another, unless the set of that name is one of this deployment
-// that the cache did not have.
+// collided handles a new set whose name is taken. If the set of that name belongs to this deployment and has its
+// template, the cache did not have it, and it becomes the new set. Otherwise collided counts a collision, which changes
+// the hash.
 func (r *rollout) collided(ctx context.Context, set *replicaSet, failure error) error {
 	live, err := r.c.sets.Get(ctx, set.Key())
 	if err != nil {

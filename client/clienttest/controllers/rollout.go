@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// rollout is one reconcile of a deployment: it brings the deployment one step nearer to its template, and writes what it
-// finds into the status.
+// rollout is one reconcile of a deployment: it brings the deployment one step nearer to its template, and writes what
+// it finds into the status.
 type rollout struct {
 	c   *deployments
 	d   *deployment   // as the server has it after the writes so far

@@ -56,8 +56,8 @@ func compareBool(a, b bool) int {
 // phaseOrder orders the phases of active pods.
 func phaseOrder(phase string) int { return slices.Index([]string{pending, "Unknown", running}, phase) }
 
-// compareAge is negative if the time of a is the more recent one. Ages of the same magnitude, which is the power of two
-// of the nanoseconds, count as equal, and then the uid decides.
+// compareAge is negative if a is the more recent time. Ages in nanoseconds that have the same power of two count as
+// equal, and then the uid decides.
 func compareAge(a, b time.Time, uidA, uidB string, now time.Time) int {
 	if a.Equal(b) {
 		return 0

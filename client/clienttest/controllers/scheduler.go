@@ -17,7 +17,7 @@ func (p *podObject) isUnscheduled() bool {
 		(p.Spec.SchedulerName == "" || p.Spec.SchedulerName == "default-scheduler")
 }
 
-// unscheduled returns the pods that wait for the scheduler. A change of a node may let them go.
+// unscheduled returns the pods that wait for the scheduler. A change of a node may let the scheduler bind them.
 func (r *kubeletRun) unscheduled(*nodeObject) (keys []meta.Key) {
 	for p := range r.onNode.Get("") {
 		if p.isUnscheduled() {
@@ -65,8 +65,8 @@ func (r *kubeletRun) choose(p *podObject) string {
 	return best
 }
 
-// load counts the pods of a node that have not ended, including those that the cache does not know yet to be there. The
-// lock is held.
+// load counts the pods of a node that have not ended, including those that the cache does not show there yet. The
+// caller holds the lock.
 func (r *kubeletRun) load(node string) (n int) {
 	for p := range r.onNode.Get(node) {
 		delete(r.assumed, p.Key())

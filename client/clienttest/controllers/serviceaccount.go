@@ -55,7 +55,7 @@ func (serviceAccountController) run(ctx context.Context, env *environment) error
 			return controller.Result{}, nil
 		}
 		_, err := accounts.Create(ctx, &serviceAccount{ObjectMeta: account.ObjectMeta()})
-		if errors.Is(err, apierrors.AlreadyExists) || errors.Is(err, apierrors.NotFound) { // another was faster
+		if errors.Is(err, apierrors.AlreadyExists) || errors.Is(err, apierrors.NotFound) { // it exists, or its namespace has gone
 			err = nil
 		}
 		return controller.Result{}, ignoreEnding(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// slicePlan is what must change in the slices of one family of a service.
+// slicePlan has the changes to the slices of one family of a service.
 type slicePlan struct {
 	s       *service
 	family  string
@@ -47,8 +47,9 @@ func (p *slicePlan) newSlice(ports []endpointPort) (*endpointSlice, error) {
 	return slice, client.SetController(slice, client.OwnerOf(serviceType(), p.s))
 }
 
-// fill distributes the endpoints of a group over the slices that have its ports. Endpoints stay in their slices. New ones
-// go into slices that change anyway, and then into one that has room for all that are left, before others are made.
+// fill distributes the endpoints of a group over the slices that have its ports. Endpoints stay in their slices. New
+// ones go into slices that change anyway, and then into one that has room for all that are left, before others are
+// made.
 func (p *slicePlan) fill(group *portGroup, existing []*endpointSlice) error {
 	left := map[string]endpoint{}
 	for _, e := range group.endpoints {
@@ -147,7 +148,7 @@ func (p *slicePlan) finish(existing int) error {
 	return nil
 }
 
-// isLike reports whether two slices have the same owner, labels and contents.
+// isLike reports whether two slices have no endpoints, and have the same owners, labels and ports.
 func (s *endpointSlice) isLike(other *endpointSlice) bool {
 	return maps.Equal(s.Labels, other.Labels) && len(s.Endpoints) == 0 && len(other.Endpoints) == 0 &&
 		portsKey(s.Ports) == portsKey(other.Ports) && reflect.DeepEqual(s.OwnerReferences, other.OwnerReferences)

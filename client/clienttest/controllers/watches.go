@@ -138,7 +138,7 @@ func metadataOf(env *environment, r *discovery.Resource) client.Resource[*meta.P
 	return client.Metadata(client.For(env.client, r.Type()))
 }
 
-// handler returns what puts the changes of a resource into the graph.
+// handler returns the handler that puts the changes of a resource into the graph.
 func (w *watches) handler(r *discovery.Resource) cache.Handler[*meta.Partial] {
 	defines := r.Name == "customresourcedefinitions" || r.Name == "apiservices"
 	put := func(o *meta.Partial) {
@@ -164,11 +164,11 @@ func (w *watches) handler(r *discovery.Resource) cache.Handler[*meta.Partial] {
 func (w *watches) define() {
 	select {
 	case w.definitions <- struct{}{}:
-	default: // it will look already
+	default: // it is about to look
 	}
 }
 
-// stop ends the watches for which which returns true, waits for them, and removes their objects from the graph. It
+// stop ends the watches that the function which selects, waits for them, and removes their objects from the graph. It
 // returns the errors of watches that had ended by themselves.
 func (w *watches) stop(which func(*watch) bool) error {
 	w.mu.Lock()

@@ -11,8 +11,8 @@ import (
 )
 
 // Finish ends a container that runs, with an exit code from 0 to 255. It waits for the container to run. The restart
-// policy of the pod decides what comes then. An empty name means the only container of the pod. Finish returns an error
-// at once if the pod has no such container, or has ended.
+// policy of the pod decides what happens then. An empty name means the only container of the pod. Finish returns an
+// error at once if the pod has no such container, or has ended.
 func (k *Kubelet) Finish(ctx context.Context, pod meta.Key, container string, code int) error {
 	what := fmt.Sprintf("finish container %q of pod %s", container, pod)
 	if code < 0 || code > 255 {
@@ -48,8 +48,8 @@ func (k *Kubelet) SetReady(ctx context.Context, pod meta.Key, ready bool) error 
 	})
 }
 
-// Start starts the containers of a pod that wait for their start, because of their Life or after a failure. It waits for
-// such a container. Start returns an error at once if the pod has ended, or if all of its containers run.
+// Start starts the containers of a pod that wait for their start, because of their Life or after a failure. It waits
+// for such a container. Start returns an error at once if the pod has ended, or if all of its containers run.
 func (k *Kubelet) Start(ctx context.Context, pod meta.Key) error {
 	return k.say(ctx, pod, fmt.Sprintf("start the containers of pod %s", pod), func(r *podRun, now time.Time) (string, error) {
 		found, wait := false, ""
@@ -71,9 +71,9 @@ func (k *Kubelet) Start(ctx context.Context, pod meta.Key) error {
 	})
 }
 
-// Evict makes a pod fail with the reason Evicted and a message, as a kubelet does when its node lacks memory or disk: the
-// containers are killed, and the pod stays. It waits for the pod to be on its node. It returns an error at once if the pod
-// has ended. [client.Evict] is something else: it asks the API to delete a pod.
+// Evict makes a pod fail with the reason Evicted and a message, as a kubelet does when its node lacks memory or disk:
+// the containers are killed, and the pod stays. It waits for the pod to be on its node. It returns an error at once if
+// the pod has ended. [client.Evict] is something else: it asks the API to delete a pod.
 func (k *Kubelet) Evict(ctx context.Context, pod meta.Key, message string) error {
 	return k.say(ctx, pod, fmt.Sprintf("evict pod %s", pod), func(r *podRun, now time.Time) (string, error) {
 		if err := r.ending(); err != nil {
@@ -112,8 +112,8 @@ func (r *podRun) ending() error {
 	return nil
 }
 
-// say changes the run of a pod, and waits until the server has the new status. word returns what must happen first, and
-// is called again after each change.
+// say changes the run of a pod, and waits until the server has the new status. word changes the run, or returns what
+// must happen first. Then say calls it again after each change of the pod.
 func (k *Kubelet) say(ctx context.Context, pod meta.Key, what string, word func(*podRun, time.Time) (wait string, err error)) error {
 	said, err := k.apply(ctx, pod, word)
 	if err == nil {
@@ -171,7 +171,7 @@ func (k *Kubelet) apply(ctx context.Context, pod meta.Key, word func(*podRun, ti
 	}
 }
 
-// until waits until the server has the status. met is called with the lock held.
+// until waits until met reports that the server has the status. It calls met with the lock held.
 func (k *Kubelet) until(ctx context.Context, met func() bool) error {
 	for {
 		k.mu.Lock()

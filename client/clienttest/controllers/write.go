@@ -21,6 +21,6 @@ func write[T meta.Object](
 	return patchObject(ctx, meta.KeyOf(old), p.WithResourceVersion(old.GetResourceVersion()))
 }
 
-// unlessGone returns err, or nil if it says that the object that was to be written does not exist any more. Its deletion
-// then arrives soon.
+// unlessGone returns err, or nil if it says that the object that was to be written does not exist any more. The event
+// of its deletion then arrives soon.
 func unlessGone(err error) error { return apierrors.Ignore(err, apierrors.NotFound) }

@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// settings are what the flags say.
+// settings are the values of the flags.
 type settings struct {
 	options clienttest.RecordOptions
 	kinds   []string

@@ -43,8 +43,8 @@ func (c *Constraint) Selects(namespace, is, was Labels) bool {
 	return c.selects.Selects(namespace, is, was)
 }
 
-// Matches returns in which of its versions an operation is shown to the policy. It is not shown at all if a rule excludes
-// it. Without rules it is shown as it is.
+// Matches returns the version in which the policy sees an operation. The policy does not see an operation that a rule
+// excludes. Without rules, the policy sees the version of the request.
 func (c *Constraint) Matches(operation, subresource, namespace, name string, versions []Version) (Version, bool) {
 	first := func(rules []NamedRule) (Version, bool) {
 		for _, v := range versions {

@@ -141,7 +141,8 @@ func readConverted(raw []byte) (jsontree.Object, error) {
 	return whole, err
 }
 
-// accept returns what a webhook has made of an object, which keeps its metadata except for labels and annotations.
+// accept returns an object that a webhook has converted. The object keeps its metadata, except for labels and
+// annotations.
 func (by *Conversion) accept(was *object.Draft, whole jsontree.Object, to string) (*object.Draft, error) {
 	text := func(m jsontree.Object, name string) string { s, _ := m[name].(string); return s }
 	if got := text(whole, "apiVersion"); got != to {

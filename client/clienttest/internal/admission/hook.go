@@ -1,5 +1,5 @@
-// Package admission has what an API server does with the webhooks that decide about writes: which of them a write has,
-// what they are asked, and what their answers mean. It does not know about the store.
+// Package admission calls the webhooks of an API server: it selects the webhooks that decide about a write, asks them,
+// and reads their answers. It also calls the webhooks that convert custom resources. It does not know about the store.
 package admission
 
 import (
@@ -88,7 +88,7 @@ func (h *Hook) Selects(namespace, is, was Labels) bool {
 		(h.objects.Everything() || selects(h.objects, is) || selects(h.objects, was))
 }
 
-// Matches returns in which of its versions a write is shown to the webhook, by its rules. The first version is that of
+// Matches returns the version in which the webhook sees a write, according to its rules. The first version is that of
 // the request; the rules may name one of the others unless the match policy is Exact.
 func (h *Hook) Matches(operation, subresource, namespace string, versions []Version) (Version, bool) {
 	for _, v := range versions {

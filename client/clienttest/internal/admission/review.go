@@ -150,7 +150,7 @@ func (h *Hook) refusal(said *meta.Status) error {
 	return e
 }
 
-// Failed is the error of a call that failed: the webhook has not answered, or has answered something else than an answer.
+// Failed is the error of a call that failed: the webhook has not answered, or its answer cannot be read.
 type Failed struct {
 	Hook string
 	Err  error

@@ -143,7 +143,7 @@ func isShared(versions []view, member string) bool {
 	return true
 }
 
-// filled returns a value without the members that are the same as no member: null, "", 0 and empty lists.
+// filled returns a value without the members that count as absent: null, "", 0 and empty lists.
 func filled(v any) any {
 	switch v := v.(type) {
 	case jsontree.Object:
@@ -315,7 +315,7 @@ func (c *checker) column(column view, at string) {
 	c.path(at+".JSONPath", column.text("jsonPath"))
 }
 
-// immutable checks that an update keeps what cannot change.
+// immutable checks that an update keeps the members that cannot change.
 func (c *checker) immutable() {
 	same := func(at, is, was string) {
 		if is != was {

@@ -140,7 +140,7 @@ func (c *checker) reviewVersions(versions []string, at string) {
 	}
 }
 
-// wrongBundle returns what is wrong with certificates in PEM, or "". None are right.
+// wrongBundle returns what is wrong with certificates in PEM, or "". An empty bundle is valid.
 func wrongBundle(bundle []byte) string {
 	if len(bundle) == 0 || x509.NewCertPool().AppendCertsFromPEM(bundle) {
 		return ""

@@ -116,8 +116,8 @@ func unknown(s view, v any, keep bool) bool {
 	return false
 }
 
-// embedded returns what is wrong with the types and the metadata of the objects in a value. It removes what the server
-// does not keep of their metadata.
+// embedded returns what is wrong with the types and the metadata of the objects in a value. It removes the members
+// of their metadata that the server does not keep.
 func embedded(s view, v any, at string) []meta.StatusCause {
 	if wrong := coerce(s, v, at); wrong != nil {
 		return []meta.StatusCause{*wrong}
@@ -223,7 +223,7 @@ func wrongObject(o jsontree.Object, at string) []meta.StatusCause {
 	return r.causes
 }
 
-// wrongValue returns what a schema says against a value.
+// wrongValue returns the causes for which a value breaks a schema.
 func wrongValue(s view, v any, at string) []meta.StatusCause {
 	// Package values checks the values of a status apart from the rest of an object.
 	const member = "status"
@@ -244,7 +244,7 @@ func wrongValue(s view, v any, at string) []meta.StatusCause {
 	return causes
 }
 
-// forDefaults returns a schema without what the server ignores when it checks defaults.
+// forDefaults returns a schema without the members that the server ignores when it checks defaults.
 func forDefaults(s view) jsontree.Object {
 	plain := s.plain()
 	view(plain).walk("", func(s view, _ string) {

@@ -10,8 +10,9 @@
 //   - Defaults are checked as the values of objects are: a format that does not fit the type is ignored,
 //     additionalProperties: false allows everything, and uniqueItems has no effect.
 //   - An object in a default may have a namespace or managed fields that are not valid.
-//   - A CA bundle that is no base64 counts as empty. A real server cannot read such a request.
-//   - A schema that a real server cannot follow without a panic, for a selectable field, has no such field.
+//   - A CA bundle that is not base64 counts as empty. A real server cannot read such a request.
+//   - If a real server panics when it looks for a selectable field in a schema, this package reports that the schema
+//     does not have the field.
 //   - The condition NonStructuralSchema does not exist, because Check refuses every schema that would have it.
 package definitions
 

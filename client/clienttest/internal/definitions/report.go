@@ -94,7 +94,7 @@ func wrongSubdomain(s string) (why []string) {
 	return why
 }
 
-// label reports a value that is no label.
+// label reports a value that is not a label.
 func (r *report) label(at, value string) {
 	if why := wrongLabel(value); len(why) > 0 {
 		r.invalid(at, value, strings.Join(why, ","))

@@ -137,7 +137,7 @@ func (v view) walk(at string, f func(s view, at string)) {
 	}
 }
 
-// contains reports whether a schema, or one in it, has a property.
+// contains reports whether is returns true for a schema or for one in it.
 func (v view) contains(is func(s view) bool) (found bool) {
 	v.walk("", func(s view, _ string) { found = found || is(s) })
 	return found

@@ -9,7 +9,7 @@ import (
 )
 
 // Warnings returns what a server warns of when it stores a definition: formats that it does not know, which it ignores,
-// and sets of values that are no scalars. Old is as for [Check]; what it has too is no warning.
+// and sets of values that are not scalars. Old is as for [Check]; a warning that Old causes too is left out.
 func Warnings(d, old *object.Draft) []string {
 	all := warningsOf(d)
 	if old == nil {

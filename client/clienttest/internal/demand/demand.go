@@ -85,8 +85,9 @@ func override(list, own quantity.List) {
 	}
 }
 
-// withStatus returns the sums of the containers with what they have according to the status of the pod. An infeasible
-// resize does not count.
+// withStatus returns the sums of the resources of the containers: for each resource the greatest of the sum of the
+// amounts in the spec, of the allocated amounts and of the actual amounts, both of which are in the status of the pod.
+// An infeasible resize does not count.
 func (p Pod) withStatus() (requests, limits quantity.List) {
 	requests, limits = quantity.List{}, quantity.List{}
 	infeasible := p.infeasible()

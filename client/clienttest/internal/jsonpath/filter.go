@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// filter finds the elements of lists whose left value compares to their right value or, without an operator, those
-// that have a left value.
+// filter finds the elements of lists for which the operator holds between the left and the right value. Without an
+// operator, it finds the elements that have a left value.
 type filter struct {
 	left, right steps
 	operator    string
@@ -71,7 +71,7 @@ func (e notListError) Error() string {
 	return fmt.Sprintf("%v is not array or slice and cannot be filtered", jsontree.GoValue(e.value))
 }
 
-// operators say which orders of two values fit.
+// operators say for which orders of two values each operator holds.
 var operators = map[string]func(order int) bool{
 	"==": func(order int) bool { return order == 0 },
 	"!=": func(order int) bool { return order != 0 },

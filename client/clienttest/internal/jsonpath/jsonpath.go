@@ -29,8 +29,8 @@ func Parse(path string) (*Path, error) {
 	return &Path{parts}, nil
 }
 
-// Find returns the values that the path finds in a tree of package jsontree. A missing member is no error. The numbers
-// that the path itself contains are of type int or float64, and a wildcard finds the bytes of a string.
+// Find returns the values that the path finds in a tree of package jsontree. A missing member is not an error. The
+// numbers that the path itself contains are of type int or float64, and a wildcard finds the bytes of a string.
 //
 // A path that has closing and opening braces within it, such as ".a}{.b", has several parts. Find returns the values
 // of the first part, as a column shows them, and the error of any part.

@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// step finds values in the values of the step before it. With an error it may also return values, which count for a
-// filter that asks whether there are any.
+// step finds values in the values of the step before it. A step that fails may also return values: a filter without an
+// operator counts them.
 type step interface {
 	find(s *search, in []any) ([]any, error)
 }
@@ -106,7 +106,7 @@ func (d descent) add(s *search, out []any, v any) ([]any, error) {
 	return out, nil
 }
 
-// union finds what any of several paths finds.
+// union finds the values that any of several paths finds.
 type union []steps
 
 func (u union) find(s *search, in []any) (out []any, _ error) {
@@ -120,8 +120,8 @@ func (u union) find(s *search, in []any) (out []any, _ error) {
 	return out, nil
 }
 
-// part finds elements of lists: one of them if index, or else those from one position to before another. Negative
-// positions count from the end.
+// part finds elements of lists. If index is true, it finds the element at position from. Otherwise it finds the
+// elements from there up to, but not including, position to. Negative positions count from the end.
 type part struct {
 	index        bool
 	from         int
@@ -173,7 +173,7 @@ func (p part) find(_ *search, in []any) (out []any, _ error) {
 	return out, nil
 }
 
-// text is one value, however many there were before.
+// text is one value, no matter how many values the step before it has found.
 type text string
 
 func (t text) find(*search, []any) ([]any, error) { return []any{string(t)}, nil }
@@ -185,7 +185,7 @@ func (c constant) find(_ *search, in []any) ([]any, error) {
 	return slices.Repeat([]any{c.value}, len(in)), nil
 }
 
-// word is a word that has a meaning only for kubectl, or none.
+// word is a word that has a meaning only for kubectl, or that is unknown.
 type word string
 
 func (w word) find(_ *search, in []any) ([]any, error) {

@@ -19,7 +19,7 @@ func Parse(b []byte) (any, error) {
 	return parseSlowly(b)
 }
 
-// parseSlowly is Parse by encoding/json, for what is wrong or very deep.
+// parseSlowly is Parse by encoding/json, for a text that is invalid or nested very deeply.
 func parseSlowly(b []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -36,7 +36,7 @@ func parseSlowly(b []byte) (any, error) {
 	return v, nil
 }
 
-// maxFastDepth is how deep the values are that a parser reads.
+// maxFastDepth is how deeply a value may be nested for a parser to read it.
 const maxFastDepth = 100
 
 // parser reads JSON into the values that encoding/json makes of it. The strings share one copy of the text. Its methods

@@ -94,7 +94,7 @@ var rolesText []byte
 // start.
 func Fresh() []json.RawMessage { return objects(freshText) }
 
-// Roles returns the roles and bindings that a server with RBAC makes when it starts, those for its own parts left out.
+// Roles returns the roles and bindings that a server with RBAC makes when it starts, except those for its own parts.
 func Roles() []json.RawMessage { return objects(rolesText) }
 
 func objects(file []byte) (texts []json.RawMessage) {

@@ -277,7 +277,7 @@ func printRoleBinding(o *Object) []any {
 	}
 }
 
-// lastTrue returns the last condition that is true, or another text.
+// lastTrue returns the type of the last condition that is true, or otherwise if there is none.
 func (o *Object) lastTrue(otherwise string) string {
 	for _, c := range slices.Backward(o.at("status.conditions").list()) {
 		if c.at("status").text() == "True" {

@@ -1,5 +1,5 @@
-// Package limits has what a LimitRange says about pods and claims: which requests and limits containers get, and which
-// amounts are refused, in kube-apiserver's words.
+// Package limits applies LimitRanges to pods and claims: it gives containers requests and limits, and refuses amounts,
+// in kube-apiserver's words.
 package limits
 
 import (
@@ -18,14 +18,14 @@ import (
 // Range is a LimitRange.
 type Range struct{ limits []limit }
 
-// limit is what a LimitRange says about one type of objects.
+// limit has the limits of a LimitRange for one type of objects.
 type limit struct {
 	of                          string // Container, Pod or PersistentVolumeClaim
 	defaults, requests          quantity.List
 	least, most, limitToRequest quantity.List
 }
 
-// Read returns the LimitRange with a content.
+// Read reads a LimitRange from the content of the object.
 func Read(content jsontree.Object) Range {
 	spec, _ := content["spec"].(jsontree.Object)
 	list, _ := spec["limits"].([]any)
@@ -123,7 +123,8 @@ func (r Range) CheckPod(content jsontree.Object) error {
 	return why.err()
 }
 
-// CheckClaim returns why a PersistentVolumeClaim is refused, or nil. It may have no limits.
+// CheckClaim returns why a PersistentVolumeClaim is refused, or nil. It compares only requests, because a claim has no
+// limits.
 func (r Range) CheckClaim(content jsontree.Object) error {
 	requests, _ := demand.Of(jsontree.Object{"spec": content["spec"]}).Own()
 	why := reasons{}

@@ -13,9 +13,9 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// Each calls do with each object of a file, or of the files of a folder whose names end in .yaml, .yml or .json, but not
-// of its kustomization.yaml or of inner folders. It goes on after an error, and returns all of them with their files.
-// An empty document is an object without members.
+// Each calls do with each object of a file, or of the files of a folder whose names end in .yaml, .yml or .json, but
+// not of its kustomization.yaml or of inner folders. It goes on after an error, and returns all of them with their
+// files. An empty document is an object without members.
 func Each(path string, do func(jsontree.Object) error) error {
 	files := []string{path}
 	info, err := os.Stat(path)

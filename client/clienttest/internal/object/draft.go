@@ -98,8 +98,8 @@ func (d *Draft) Clone() *Draft {
 	return &c
 }
 
-// Normalize drops what the real server does not keep: nulls in a compiled-in type, empty maps of its members, and
-// empty metadata. So objects with the same meaning are equal.
+// Normalize drops the parts that the real server does not keep: nulls in a compiled-in type, empty maps of its members,
+// and empty metadata. So objects with the same meaning are equal.
 func (d *Draft) Normalize(t *Type) error {
 	if t.Builtin {
 		t.Shape().DropNulls(d.Content)

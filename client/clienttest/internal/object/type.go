@@ -26,7 +26,7 @@ type Type struct {
 	Declared *schema.Shape // of a custom resource: its schema, if it has one
 }
 
-// Blank has members of an object, as a bookmark has them.
+// Blank has the members of an object that a bookmark has besides metadata.
 type Blank struct {
 	Text    string // the members with commas between them
 	members func() jsontree.Object
@@ -35,7 +35,7 @@ type Blank struct {
 // NewBlank returns the members of a JSON object.
 func NewBlank(text []byte) *Blank {
 	return &Blank{string(text[1 : len(text)-1]), sync.OnceValue(func() jsontree.Object {
-		v, _ := jsontree.Parse(text) // a table of this module has it
+		v, _ := jsontree.Parse(text) // it is valid: a table of this module has it
 		members, _ := v.(jsontree.Object)
 		return members
 	})}

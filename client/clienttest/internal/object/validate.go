@@ -162,7 +162,7 @@ func (v Validator) Descriptions(m *meta.ObjectMeta) []meta.StatusCause {
 // owners returns what is wrong with the owners of an object.
 func (v Validator) owners(owners []meta.OwnerReference) []meta.StatusCause {
 	var causes status.Causes
-	controller := "" // the first
+	controller := "" // the first owner that is a controller
 	for i, o := range owners {
 		at := fmt.Sprintf("metadata.ownerReferences[%d]", i)
 		if _, version, found := strings.Cut(o.APIVersion, "/"); o.APIVersion != "" && found && (version == "" || strings.Contains(version, "/")) {

@@ -169,7 +169,7 @@ func valueOf(m jsontree.Object, name string) any {
 	return missing{}
 }
 
-// only returns the element of a list that has at most one, or missing.
+// only returns the first element of a list, which has at most one, or missing.
 func only(list []any) any {
 	if len(list) == 0 {
 		return missing{}

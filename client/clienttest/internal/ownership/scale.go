@@ -19,7 +19,8 @@ func fieldOf(path []string) *fieldset.Set {
 	return set
 }
 
-// OfScale returns the owners of the field of a scale, from those of the object, in which the field has a path.
+// OfScale returns the owners of the field of a scale, given those of the object. path is the path of that field in the
+// object.
 func (all Owners) OfScale(path []string) Owners {
 	var out Owners
 	for _, o := range all {
@@ -31,7 +32,8 @@ func (all Owners) OfScale(path []string) Owners {
 	return out
 }
 
-// WithScale returns the owners of an object after those of its scale have changed. The field has a path in the object.
+// WithScale returns the owners of an object after those of its scale have changed. path is the path of the field in the
+// object.
 func (all Owners) WithScale(scale Owners, apiVersion string, path []string) Owners {
 	var out Owners
 	inObject := func(o Owner) bool { return o.Set.Has(path...) }

@@ -19,7 +19,7 @@ type Result struct {
 	sorted bool            // whether the server sorts the errors about the members of the document
 	shown  string          // the document as an error shows it
 	before []byte          // for a merge patch, instead of shown: the document
-	merged jsontree.Object // for a merge patch: what was merged into before
+	merged jsontree.Object // for a merge patch: the change that was merged into before
 }
 
 // Invalid returns the error for a patch whose result cannot be read as an object.

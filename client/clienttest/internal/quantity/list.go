@@ -10,7 +10,7 @@ import (
 // List has the amounts of resources by their names, such as the requests of a container.
 type List map[string]Quantity
 
-// Read returns the amounts in a JSON object. It leaves out values that are no quantities.
+// Read returns the amounts in a JSON object. It leaves out values that are not quantities.
 func Read(v any) List {
 	m, _ := v.(map[string]any)
 	list := make(List, len(m))
@@ -79,7 +79,8 @@ func (l List) Raise(other List) {
 	}
 }
 
-// More returns by how much the amounts are greater than those of another list, without those that are not.
+// More returns by how much the amounts are greater than those of another list. It leaves out the amounts that are not
+// greater.
 func (l List) More(than List) List {
 	more := List{}
 	for name, q := range l {

@@ -155,7 +155,8 @@ func (q Quantity) String() string {
 	return whole.String() + []string{"n", "u", "m", "", "k", "M", "G", "T", "P", "E"}[n+3]
 }
 
-// divide divides by base while nothing is left, at most limit times, and returns how often.
+// divide divides by base as long as there is no remainder, at most limit times. It returns the quotient and the number
+// of divisions.
 func divide(whole *big.Int, base int64, limit int) (*big.Int, int) {
 	whole = new(big.Int).Set(whole)
 	for n := 0; ; n++ {

@@ -60,7 +60,8 @@ func usageOfPod(d *object.Draft, now time.Time) quantity.List {
 	return used
 }
 
-// hasEnded reports whether a pod uses no resources any more, or would not if its node were there.
+// hasEnded reports whether a pod uses no resources any more: it has ended, or is being deleted and its grace period is
+// over, as on a node that is gone.
 func hasEnded(d *object.Draft, now time.Time) bool {
 	if phase := inner(d.Content, "status")["phase"]; phase == "Failed" || phase == "Succeeded" {
 		return true
@@ -88,8 +89,8 @@ func named(requests, limits quantity.List) quantity.List {
 	return list
 }
 
-// podLacks names the containers without a request or a limit for a processor or memory that a quota limits. It does not
-// matter if the pod as a whole has resources.
+// podLacks returns an error that names the containers without a request or a limit of cpu or memory that a quota
+// limits. It returns nil if the pod as a whole has resources.
 func podLacks(names []string, d *object.Draft) error {
 	pod := demand.Of(d.Content)
 	if requests, limits := pod.Own(); demand.HasOwn(requests) || demand.HasOwn(limits) {

@@ -1,5 +1,5 @@
-// Package quota has what a ResourceQuota says about the objects of its namespace: how much they use, and which writes it
-// refuses, in kube-apiserver's words.
+// Package quota applies ResourceQuotas to the objects of their namespace: it computes how much the objects use, and
+// refuses writes that need too much, in kube-apiserver's words.
 package quota
 
 import (
@@ -50,7 +50,7 @@ type Change struct {
 	Now         time.Time
 }
 
-// Admit returns the quotas as they are when the write has been admitted, or why one of them refuses it.
+// Admit returns the quotas as they are after the write, or the reason why one of them refuses the write.
 func (c Change) Admit(quotas []Quota) ([]Quota, error) {
 	k := kindOf(c.Resource)
 	if !k.handles(c) {
@@ -110,7 +110,7 @@ func (q *Quota) take(more quantity.List) error {
 // Counts reports whether the quota counts the objects of a resource.
 func (q Quota) Counts(resource string) bool { return len(kindOf(resource).of(q.Hard)) > 0 }
 
-// Moves reports whether an update, of which Old is not nil, can change how much the objects of its resource use.
+// Moves reports whether an update can change how much the objects of its resource use. Old must not be nil.
 func (c Change) Moves(q Quota) bool {
 	k := kindOf(c.Resource)
 	charge := func(d *object.Draft) quantity.List {
@@ -125,7 +125,7 @@ func (c Change) Moves(q Quota) bool {
 // Varies reports whether an update can change how much an object of a resource uses.
 func Varies(resource string) bool { return kindOf(resource).varies }
 
-// Total returns how much all objects of a resource use of what the quota limits.
+// Total returns how much all objects of a resource use of the amounts that the quota limits.
 func (q Quota) Total(resource string, objects iter.Seq[*object.Revision], now time.Time) quantity.List {
 	k := kindOf(resource)
 	names, sum := k.of(q.Hard), quantity.List{}

@@ -64,7 +64,8 @@ func claimIn(s scope, d *object.Draft) bool {
 	)
 }
 
-// matches reports whether one of the names, of which empty ones do not count, meets the scope, or whether it needs none.
+// matches reports whether the names meet the scope. Empty names do not count. Some scopes are also met if there is no
+// name.
 func (s scope) matches(names ...string) bool {
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
 	listed := func(name string) bool { return slices.Contains(s.values, any(name)) }
@@ -81,7 +82,7 @@ func (s scope) matches(names ...string) bool {
 	return false
 }
 
-// hasDeadline reports whether a pod ends by itself.
+// hasDeadline reports whether a pod has an activeDeadlineSeconds, so that it ends at some time.
 func hasDeadline(d *object.Draft) bool {
 	n, found := inner(d.Content, "spec")["activeDeadlineSeconds"].(json.Number)
 	return found && !strings.HasPrefix(string(n), "-")

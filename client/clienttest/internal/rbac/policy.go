@@ -35,7 +35,7 @@ type Subject struct {
 	Namespace string `json:"namespace"`
 }
 
-// User is who asks.
+// User is the user who asks.
 type User struct {
 	Name   string
 	Groups []string
@@ -105,7 +105,7 @@ func (p *Policy) Decide(u User, a Action) (allowed bool, reason string) {
 	return false, "RBAC: " + why
 }
 
-// Rules returns the rules of a user in a namespace, and those that are good everywhere.
+// Rules returns the rules of a user in a namespace, including those that hold everywhere.
 func (p *Policy) Rules(u User, namespace string) (rules []Rule) {
 	for g := range p.grants(u, namespace) {
 		if g.missing == "" {
@@ -133,9 +133,9 @@ func (p *Policy) RulesOf(kind, name, namespace string) ([]Rule, bool) {
 	return nil, false
 }
 
-// aggregated returns the rules of a ClusterRole. If it has an aggregationRule, these are the rules of the roles that the
-// aggregationRule selects, and not its own: in a cluster a controller replaces its own. The selected roles may have one
-// themselves. Roles that select r are left out, so that roles may select each other.
+// aggregated returns the rules of a ClusterRole. If it has an aggregationRule, these are the rules of the roles that
+// the aggregationRule selects, and not its own: in a cluster a controller replaces its own. The selected roles may have
+// one themselves. Roles that select r are left out, so that roles may select each other.
 func (p *Policy) aggregated(r *Role, selecting []*Role) (rules []Rule) {
 	if len(r.AggregationRule.Selectors) == 0 {
 		return r.Rules
@@ -173,7 +173,7 @@ func (g grant) reason() string {
 		g.subject.text(g.binding.Metadata.Namespace))
 }
 
-// grants yields what a user has everywhere, and in a namespace unless that is empty.
+// grants yields the grants of a user that hold everywhere and, unless namespace is empty, those in the namespace.
 func (p *Policy) grants(u User, namespace string) iter.Seq[grant] {
 	return func(yield func(grant) bool) {
 		for _, b := range p.ClusterBindings {
@@ -189,7 +189,7 @@ func (p *Policy) grants(u User, namespace string) iter.Seq[grant] {
 	}
 }
 
-// grantsOf yields what one binding gives a user.
+// grantsOf yields the grants that one binding gives a user.
 func (p *Policy) grantsOf(b *Binding, u User, yield func(grant) bool) bool {
 	i := slices.IndexFunc(b.Subjects, func(s Subject) bool { return s.is(u, b.Metadata.Namespace) })
 	if i < 0 {

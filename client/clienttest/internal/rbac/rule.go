@@ -54,7 +54,8 @@ func covers(rule, path string) bool {
 	return rule == path || isPrefix && strings.HasPrefix(path, prefix)
 }
 
-// Missing returns what of wanted no rule of held allows, in as few rules as have all verbs of one resource or path.
+// Missing returns the parts of wanted that no rule of held allows. It joins the verbs of the same resource or path into
+// one rule.
 func Missing(held, wanted []Rule) (missing []Rule) {
 	for _, rule := range wanted {
 		for part := range rule.parts {

@@ -21,7 +21,7 @@ var errFull = errors.New("the file has reached its limit")
 // Several goroutines may use it at once.
 type File struct {
 	Header *Header
-	// Known is what the file says of each stream. It is empty for a new file.
+	// Known is the state of each stream according to the file. It is empty for a new file.
 	Known map[Stream]*Known
 
 	mu    sync.Mutex // guards the rest
@@ -48,7 +48,7 @@ func Open(path string, h *Header, limit int64) (*File, error) {
 	return out, nil
 }
 
-// begin reads what the file has, and writes the first line of this run.
+// begin reads the file, and writes the first line of this run.
 func (f *File) begin() error {
 	f.Known = map[Stream]*Known{}
 	for _, s := range f.Header.Streams() {

@@ -16,9 +16,9 @@ const Format = 1
 // Header is the first line of a file.
 type Header struct {
 	Recording  int         `json:"recording"`            // Format
-	Server     string      `json:"server"`               // the version of Kubernetes, such as v1.37.2; empty if it is not readable
-	Cluster    string      `json:"cluster"`              // the uid of a namespace, which tells clusters apart; empty if none is readable
-	Start      time.Time   `json:"start"`                // the time from which lines count theirs
+	Server     string      `json:"server"`               // the release, such as v1.37.2; empty if it is not readable
+	Cluster    string      `json:"cluster"`              // the uid of a namespace; empty if none is readable
+	Start      time.Time   `json:"start"`                // the start, from which the times of lines count
 	Resources  []*Resource `json:"resources"`            // in the order in which they were chosen
 	Namespaces []string    `json:"namespaces,omitempty"` // of namespaced resources; empty means all
 	Secrets    string      `json:"secrets"`              // hashed, omitted or kept

@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Known is what a file says of one stream: which objects exist in which version, without their contents. One goroutine
-// uses it.
+// Known is the state of one stream according to a file: which objects exist in which version, without their contents.
+// One goroutine uses it.
 type Known struct {
 	// Version is where a watch goes on; empty means that a list must come first.
 	Version string
@@ -30,7 +30,7 @@ func newKnown() *Known { return &Known{objects: map[meta.Key]state{}} }
 // Begun reports whether the file has a whole list of the stream.
 func (k *Known) Begun() bool { return k.begun }
 
-// note takes what a line says.
+// note takes a line.
 func (k *Known) note(l *Line, id Identity) {
 	switch l.Type {
 	case Synced:
@@ -66,7 +66,8 @@ func (k *Known) Remove(id Identity) {
 func (k *Known) BeginList() { k.Version, k.inGap = "", true; k.list++ }
 
 // Changed takes an object of the list, and returns how it differs from the state before: Added, Modified, or "" if it
-// does not. gone is the uid of another object that had the name before, which then is Added; "" without one.
+// does not differ. If another object had the name before, the object is Added, and gone is the uid of the other one;
+// otherwise gone is "".
 func (k *Known) Changed(id Identity) (how Type, gone string) {
 	was, found := k.objects[id.Key]
 	switch {

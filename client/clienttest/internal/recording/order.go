@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Plan is what a server plays: the changes of a recording after its first lists, in their order.
+// Plan has the changes that a server plays: those of a recording after its first lists, in their order.
 type Plan struct {
 	Header *Header
 	// Version is the version of the first lists: that of the first stream. It is 0 if it is not a number.
@@ -64,14 +64,14 @@ type scan struct {
 	streams map[Stream]*progress
 	waiting int // the streams whose first list is not complete
 	each    func(*Header, *Line, Identity, bool) error
-	cut     int // the change from which on versions do not tell the order, because the server was set back; -1 without one
+	cut     int // where versions stop giving the order, because the server was set back; -1 if it was not
 }
 
 // progress is how far a stream has come.
 type progress struct {
 	begun   bool
 	version uint64 // that of its last line; 0 if it is not a number
-	shared  bool   // it counts as the first stream does
+	shared  bool   // its versions come from the same counter as those of the first stream
 	gap     int    // the number of changes before its last gap
 }
 
@@ -132,8 +132,8 @@ func (s *scan) change(l *Line, p *progress) {
 }
 
 // end orders the changes. The versions of one counter are the order in which a server made the changes, and a recorder,
-// which has a connection for each stream, sees them in nearly that order. So a change is played before each change with
-// a greater version, and not later than that.
+// which has a connection for each stream, sees them in nearly that order. So each change is played before every change
+// with a greater version, and at the latest at the time of that change.
 func (s *scan) end() (*Plan, error) {
 	if s.waiting > 0 {
 		return nil, fmt.Errorf("the recording ends before its first lists are complete")

@@ -15,7 +15,7 @@ type Shape struct {
 	list     listType
 	keys     []string       // the merge keys of a listMap, in the schema's order
 	defaults map[string]any // the values of absent keys
-	atomic   bool           // an object that is owned whole
+	atomic   bool           // an object that is owned as a whole
 	open     bool           // unknown members stay
 	lax      bool           // an apply may have unknown members, because this or an outer shape is open
 	notNull  bool           // null equals an absent value, and is dropped
@@ -69,8 +69,8 @@ func (s *Shape) Item() *Shape {
 	return s.elements
 }
 
-// TypeName returns the name of the type of a built-in kind without what all names start with, such as
-// "core.v1.Container", or "".
+// TypeName returns the name of the type of a built-in kind, or "". It leaves out the prefix "io.k8s.api.", as in
+// "core.v1.Container"; names of other packages are whole.
 func (s *Shape) TypeName() string { return strings.TrimPrefix(s.name, "io.k8s.api.") }
 
 // Each calls f for the members of an object, or the elements of a list, with their shapes.

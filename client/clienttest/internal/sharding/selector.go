@@ -14,7 +14,7 @@ type Selector struct {
 
 type hashRange struct {
 	field      string
-	start, end string // "0x" and 16 digits, or the end of all
+	start, end string // "0x" and 16 digits, or endOfAll
 }
 
 // Matches reports whether the selector selects an object.

@@ -12,8 +12,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// Cache is the watch cache of one of the servers that share the store. It can be behind the store, in each collection
-// by as much as it should, but it never goes back to an older version, and is never older than the history that the
+// Cache is the watch cache of one of the servers that share the store. It can be behind the store, by a lag that is set
+// for all collections or for some. It never goes back to an older version, and is never older than the history that the
 // store keeps.
 type Cache struct {
 	s       *Store
@@ -121,8 +121,9 @@ func (l *lag) note(now time.Time, version uint64) {
 	}
 }
 
-// view returns the version of the cache of a store that has reached a version, and the time at which that next changes
-// even if the store does not; the zero time means never. The caller holds the store's lock.
+// view returns the version of the cache of a store that has reached the version reach. It also returns the time at
+// which the version of the cache next changes even if the store does not; the zero time means never. The caller holds
+// the store's lock.
 func (l *lag) view(now time.Time, reach uint64) (version uint64, next time.Time) {
 	newest := reach
 	if l.age > 0 {

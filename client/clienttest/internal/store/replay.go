@@ -4,8 +4,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 )
 
-// A recorded object is put into the store as it is: at its own version if that is possible, and as its own kind stores
-// it, without the view of the stored version.
+// A recorded object is put into the store as it is: at its own version if that is possible, and without a conversion to
+// the stored version of its kind.
 
 // Load adds or replaces an object at its own version, without an event. The caller must call Rebase afterwards.
 func (tx Tx) Load(c *Collection, version uint64, d *object.Draft) {

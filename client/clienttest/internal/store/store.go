@@ -97,9 +97,9 @@ func (tx Tx) Add(name meta.GVR, kind *object.Type) *Collection {
 	return c
 }
 
-// Join makes a new collection, whose objects view makes, a view of the objects of others: a write to one of them is a
-// write to all, in the same transaction. others may be nil. stored, if it is not nil, returns what the store keeps of
-// an object that is written; the views are made from that.
+// Join makes a new collection a view of the objects of others: a write to one of the collections is a write to all of
+// them, in the same transaction. view makes the objects of the new collection. others may be nil. stored, if it is not
+// nil, returns what the store keeps of an object that is written; the views are made from that.
 func (tx Tx) Join(c *Collection, view View, others *Collection, stored View) {
 	c.view = view
 	if others == nil {
@@ -111,7 +111,8 @@ func (tx Tx) Join(c *Collection, view View, others *Collection, stored View) {
 }
 
 // Adopt gives a new collection, which has been joined, the objects of an old one, at their versions and without events.
-// read makes what its view is made from. The history of the collection starts now.
+// read turns an object of the old collection into the one that the view of the new collection starts from. The history
+// of the collection starts now.
 func (tx Tx) Adopt(c, old *Collection, read View) {
 	for v := range old.tree.Between("", "") {
 		c.tree = c.tree.Set(c.view(read(v.Draft())).Revision(c.kind, v.Version))
@@ -261,7 +262,7 @@ func (c *Collection) commit(prev, next *object.Revision, objects *object.Tree) {
 	}
 }
 
-// leave counts an object less in a namespace.
+// leave counts one object less in a namespace.
 func (s *Store) leave(namespace string) {
 	if s.inNamespace[namespace]--; s.inNamespace[namespace] == 0 {
 		delete(s.inNamespace, namespace)

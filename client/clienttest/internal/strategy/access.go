@@ -50,8 +50,8 @@ func checkClusterRole(v value) {
 	}
 }
 
-// checkWholeSelector checks a LabelSelector that the server also compiles: an error inside of it is also one at its
-// own place.
+// checkWholeSelector checks a LabelSelector that the server also compiles: an error inside of the selector is also
+// reported at the selector itself.
 func checkWholeSelector(v value) {
 	before := len(v.to.causes)
 	checkSelector(v)

@@ -32,7 +32,7 @@ func checkBlock(v value, text string, kept []string) {
 	}
 }
 
-// notMapped is the form of addresses that are not IPv4 addresses in the form of IPv6.
+// notMapped is the form of every address except an IPv4 address that is written as IPv6.
 func notMapped(a netip.Addr) []string {
 	if a.Is4In6() {
 		return []string{"must not be an IPv4-mapped IPv6 address"}
@@ -86,8 +86,8 @@ func (v value) texts() []string {
 	return all
 }
 
-// unique reports the elements of a list that repeat an earlier one. at returns the place of the error, whose value
-// counts.
+// unique reports each element of a list that repeats an earlier one. at returns the value of an element that must be
+// unique; the error is at its place.
 func (v value) unique(at func(value) value) {
 	seen := map[string]bool{}
 	for _, e := range v.items() {

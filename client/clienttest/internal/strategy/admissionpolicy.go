@@ -61,7 +61,7 @@ func checkValidatingPolicy(v value) {
 	annotations.unique(func(a value) value { return a.at("key") })
 }
 
-// checkPolicy checks what both kinds of policies have.
+// checkPolicy checks the members that both kinds of policies have.
 func checkPolicy(v value) {
 	checkStaticName(v)
 	spec := v.at("spec")
@@ -206,7 +206,8 @@ func checkMutation(wanted, other value) {
 	}
 }
 
-// checkMutated refuses operations of which nothing can be changed. A real server does not name the rule.
+// checkMutated refuses rules for operations that have no object to change. A real server does not name the rule in the
+// error.
 func checkMutated(v value) {
 	for _, rule := range v.at("resourceRules").items() {
 		for _, operation := range rule.at("operations").items() {
@@ -216,7 +217,7 @@ func checkMutated(v value) {
 	}
 }
 
-// checkPolicyBinding checks what the bindings of both kinds of policies have.
+// checkPolicyBinding checks the members that the bindings of both kinds of policies have.
 func checkPolicyBinding(v value) {
 	checkStaticName(v)
 	spec := v.at("spec")

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// checkAffinity checks which nodes and which other pods a pod wants.
+// checkAffinity checks the preferences and requirements of a pod for nodes and for other pods.
 func (p pod) checkAffinity() {
 	const required, preferred = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
 	node := p.at("affinity", "nodeAffinity")
@@ -46,7 +46,7 @@ func checkNodeSelector(v value) {
 	}
 }
 
-// checkNodeSelectorTerm checks a term of a NodeSelector. If anyValue, the values need not be valid labels.
+// checkNodeSelectorTerm checks a term of a NodeSelector. If anyValue is true, the values need not be valid labels.
 func checkNodeSelectorTerm(v value, anyValue bool) {
 	for _, e := range v.at("matchExpressions").items() {
 		values := e.at("values")
@@ -197,10 +197,11 @@ func checkTolerations(list value) {
 	}
 }
 
-// compares reports whether an operator of a toleration compares numbers, which only a pod that did so before may do.
+// compares reports whether an operator of a toleration compares numbers. Only an update of a pod that already has such
+// an operator may use one.
 func compares(operator string) bool { return operator == "Lt" || operator == "Gt" }
 
-// checkGates checks what must happen before a pod is scheduled, or is ready, and the claims that it makes.
+// checkGates checks the readiness gates, the scheduling gates and the resource claims of a pod.
 func (p pod) checkGates() {
 	for _, v := range p.at("readinessGates").items() {
 		v.at("conditionType").fits(qualified(v.at("conditionType").text()))

@@ -79,10 +79,10 @@ type allocation struct {
 // typ returns the type of the service.
 func (a *allocation) typ() string { return a.v.at("type").text() }
 
-// oldType returns the type before; empty for a new service.
+// oldType returns the type of the old service; empty if the service is new.
 func (a *allocation) oldType() string { return before(a.v).at("type").text() }
 
-// same reports whether a field is as before.
+// same reports whether a field has its old value.
 func (a *allocation) same(name string) bool { return same(a.spec[name], a.old[name]) }
 
 // settleAddress makes clusterIP and clusterIPs agree, where a client gave one of them, or none.
@@ -113,7 +113,7 @@ func (a *allocation) settleAddress() {
 	}
 }
 
-// keep sets a field to its value before.
+// keep gives a field its old value if the new one is missing.
 func (a *allocation) keep(name string, missing bool) {
 	if v, found := a.old[name]; missing && found {
 		a.spec[name] = v
@@ -224,7 +224,8 @@ func (a *allocation) setFamilies() {
 	}
 }
 
-// release drops the second address of a service that wants only one, and refuses to drop it from another.
+// release drops the second address and family of a service that wants only one. It reports an update of any other
+// service that drops them.
 func (a *allocation) release(single bool, policy value) {
 	for _, name := range []string{"clusterIPs", "ipFamilies"} {
 		list, was := a.v.at(name).list(), before(a.v.at(name)).list()

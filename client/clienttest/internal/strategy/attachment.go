@@ -1,6 +1,6 @@
 package strategy
 
-// checkVolumeAttachment checks a VolumeAttachment, also if only its status is written.
+// checkVolumeAttachment checks a VolumeAttachment, even if only its status is written.
 func checkVolumeAttachment(v value) {
 	spec, status := v.at("spec"), v.at("status")
 	if v.updates && !sameSpec(spec.is, spec.was) {

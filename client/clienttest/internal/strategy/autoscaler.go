@@ -68,7 +68,7 @@ func checkScaled(v value) {
 	}
 }
 
-// checkVersion checks an apiVersion. core says whether that of the core group is right.
+// checkVersion checks an apiVersion. core says whether that of the core group is allowed.
 func checkVersion(v value, core bool) {
 	group, _, found := strings.Cut(v.text(), "/")
 	switch {
@@ -170,7 +170,7 @@ func checkSource(v value, kind string) {
 	checkMetricName(v, kind)
 }
 
-// checkMetricName checks what a metric is of.
+// checkMetricName checks the members that say what a metric measures.
 func checkMetricName(v value, kind string) {
 	if name := v.at("metric", "name"); kind == "Object" || kind == "External" || kind == "Pods" {
 		if name.must() {

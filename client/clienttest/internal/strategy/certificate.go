@@ -27,7 +27,7 @@ func addCertificateDefaults(all map[string]func(jsontree.Object)) {
 	}
 }
 
-// usages are what a certificate may be for.
+// usages returns the uses that a certificate may be for.
 func usages() []string {
 	return []string{
 		"any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only",
@@ -36,8 +36,8 @@ func usages() []string {
 	}
 }
 
-// checkSigningRequest checks a new CertificateSigningRequest. Its spec does not change, and the package clienttest checks
-// its status.
+// checkSigningRequest checks a new CertificateSigningRequest. Its spec does not change, and the package clienttest
+// checks its status.
 func checkSigningRequest(v value) {
 	if v.updates {
 		return

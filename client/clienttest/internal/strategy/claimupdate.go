@@ -9,14 +9,14 @@ import (
 
 const betaClass = "volume.beta.kubernetes.io/storage-class"
 
-// checkClaimUpdate checks what of a claim changes.
+// checkClaimUpdate checks the changes of a claim.
 func checkClaimUpdate(v value) {
 	spec := v.at("spec")
 	if class := v.at("metadata", "annotations").key(betaClass); class.text() != before(class).text() {
 		class.path = "metadata.annotations[" + betaClass + "]"
 		class.invalid("field is immutable")
 	}
-	sized := spec.at("resources", "requests").exists() // what is asked for may change, if something is
+	sized := spec.at("resources", "requests").exists() // requests may change, if there are any
 	if !jsontree.Equal(fixedClaim(v, sized), fixedClaim(before(v), sized)) {
 		spec.forbidden("is immutable after creation except resources.requests and volumeAttributesClassName for bound claims")
 	}
@@ -33,9 +33,10 @@ func checkClaimUpdate(v value) {
 	}
 }
 
-// fixedClaim returns the spec of a claim without the members that may change now. sized says that its size may.
+// fixedClaim returns the spec of a claim without the members that may change now. sized says whether the size may
+// change.
 func fixedClaim(v value, sized bool) jsontree.Object {
-	old, _ := v.at("spec").was.(jsontree.Object) // also if v is the old claim
+	old, _ := v.at("spec").was.(jsontree.Object) // even if v is the old claim
 	m, _ := v.at("spec").is.(jsontree.Object)
 	m = maps.Clone(m)
 	if name, _ := old["volumeName"].(string); name == "" {

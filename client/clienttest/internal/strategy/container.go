@@ -51,7 +51,7 @@ var imageForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^((?:` + host + `/)?` + segment + `(?:/` + segment + `)*)(?::(` + tag + `))?$`)
 })
 
-// pullPolicy returns when an image is pulled by default: always if its tag is "latest".
+// pullPolicy returns when an image is pulled by default: always if its tag is "latest" or missing.
 func pullPolicy(image string) string {
 	parts := imageForm().FindStringSubmatch(image)
 	if parts == nil || len(parts[1]) > 255-len("library/") || parts[2] != "" && parts[2] != "latest" {
@@ -76,7 +76,8 @@ func (p pod) checkContainers() {
 	checkHostPorts(p.at("containers"), p.at("containers").items())
 }
 
-// checkInitContainers checks the init containers. One that always restarts may have most of what a container may have.
+// checkInitContainers checks the init containers. One that always restarts may have most of the fields that a container
+// may have.
 func (p pod) checkInitContainers() {
 	seen := namesOf(p.at("containers"))
 	list := p.at("initContainers")

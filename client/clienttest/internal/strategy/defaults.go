@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// defaults returns the functions that set the defaults of types, by the name of the type, such as
-// "core.v1.Container". The types of other packages than k8s.io/api have no defaults.
+// defaults returns the functions that set the defaults of types, by the name of the type: without the prefix
+// "io.k8s.api." for a type of k8s.io/api, as in "core.v1.Container", and in full for any other type.
 func defaults() map[string]func(jsontree.Object) {
 	all := make(map[string]func(jsontree.Object))
 	for _, add := range []func(map[string]func(jsontree.Object)){

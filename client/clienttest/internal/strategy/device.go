@@ -114,8 +114,8 @@ func checkPool(v value) {
 	}
 }
 
-// checkMember checks the name of an attribute or of a capacity of a device, which v.path does not have. Its domain may be
-// absent unless whole.
+// checkMember checks the name of an attribute or of a capacity of a device. v.path does not contain the name. If whole
+// is true, the name must have a domain.
 func checkMember(v value, name string, whole bool) {
 	domain, id, found := strings.Cut(name, "/")
 	switch {

@@ -29,8 +29,8 @@ func checkDeviceClaimTemplate(v value) {
 	}
 }
 
-// checkAdmin refuses access of administrators to devices, unless the namespace allows it. A real server names the first
-// such request, also of a template, at a place that does not exist.
+// checkAdmin refuses access of administrators to devices, unless the namespace allows it. A real server reports only
+// the first such request, also that of a template, at a field that does not exist.
 func checkAdmin(v, requests value) {
 	for i, r := range requests.items() {
 		if r.at("exactly", "adminAccess").flag() && !v.to.admin {
@@ -84,7 +84,8 @@ func uniqueNames(list value) {
 	}
 }
 
-// checkDeviceRequest checks a request for devices: for some, or for the first of several that can be had.
+// checkDeviceRequest checks a request for devices: one exact request, or several of which the first that is available
+// counts.
 func checkDeviceRequest(v value) {
 	name, exactly, first := v.at("name"), v.at("exactly"), v.at("firstAvailable")
 	name.fits(label(name.text()))

@@ -58,8 +58,8 @@ func checkAdminResults(v value) {
 	}
 }
 
-// Deallocated returns a list of what drivers say about devices without those that were allocated and no longer are. old
-// and now are allocations.
+// Deallocated returns the statuses of devices, which drivers have written, without those of devices that were allocated
+// and no longer are. old and now are allocations.
 func Deallocated(devices []any, old, now any) (kept []any) {
 	ids := func(allocation any) (all []string) {
 		for _, r := range (value{is: allocation}).at("devices", "results").items() {
@@ -129,7 +129,7 @@ func checkShare(v value) {
 	}
 }
 
-// checkDeviceStatus checks what a driver says about an allocated device.
+// checkDeviceStatus checks the status that a driver has written for an allocated device.
 func checkDeviceStatus(v value, allocated []string) {
 	checkDriverName(v.at("driver"))
 	checkPool(v.at("pool"))

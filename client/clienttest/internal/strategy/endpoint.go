@@ -104,7 +104,7 @@ func checkEndpoint(v value, addressType string) {
 	checkHints(v.at("hints"))
 }
 
-// checkFamily checks an address of an endpoint that has the form of one.
+// checkFamily checks an address of an endpoint that is an IP address. fits says whether it is of the wanted family.
 func checkFamily(v, list value, fits bool, want string) {
 	if !fits {
 		list.invalid("must be an %s address", want)

@@ -128,7 +128,7 @@ func checkFieldRef(v value, fields ...string) {
 	}
 }
 
-// checkResourceRef checks the choice of a resource of a container, which a volume must name.
+// checkResourceRef checks the choice of a resource of a container. In a volume, the choice must name the container.
 func checkResourceRef(v value, inVolume bool) {
 	fields := []string{
 		"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory",

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The functions below return why a text has not the form that its name says. The forms of names are those of RFC 1123
-// and RFC 1035, narrowed by the Kubernetes documentation "Object Names and IDs".
+// Each function below returns why a text does not have the form that the function is named after. The forms of names
+// are those of RFC 1123 and RFC 1035, narrowed by the Kubernetes documentation "Object Names and IDs".
 
 const (
 	lower   = "abcdefghijklmnopqrstuvwxyz"
@@ -16,7 +16,7 @@ const (
 	letters = lower + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
-// word reports whether a text has only characters of a set, and starts and ends with some of another.
+// word reports whether a text has only characters of inner, starts with one of first and ends with one of last.
 func word(s, first, inner, last string) bool {
 	return s != "" && strings.Trim(s, inner) == "" && strings.Contains(first, s[:1]) && strings.Contains(last, s[len(s)-1:])
 }

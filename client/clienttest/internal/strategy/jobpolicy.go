@@ -101,7 +101,7 @@ func checkSuccessPolicy(spec, rules value) {
 	}
 }
 
-// interval is a range of indexes, with both ends.
+// interval is a range of indexes, including both ends.
 type interval struct{ from, to int64 }
 
 // parseIndexes returns the indexes that a text such as "0,3-5" lists in ascending order. It returns none if there is an

@@ -6,7 +6,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// checkJobUpdate checks what of a job changes.
+// checkJobUpdate checks the changes of a job.
 func checkJobUpdate(v value) {
 	spec := v.at("spec")
 	completions := spec.at("completions")
@@ -26,8 +26,8 @@ func checkJobUpdate(v value) {
 	checkJobTemplateUpdate(v)
 }
 
-// checkJobTemplateUpdate checks what of the template of a job changes. As long as the job is suspended and has no pods,
-// the resources of containers may change, and the labels and the members that decide where a pod runs.
+// checkJobTemplateUpdate checks the changes of the template of a job. As long as the job is suspended and has no pods,
+// an update may change the resources of containers, the labels, and the members that decide where a pod runs.
 func checkJobTemplateUpdate(v value) {
 	template, old := v.at("spec", "template"), before(v)
 	suspended := old.at("spec", "suspend").flag()
@@ -45,7 +45,7 @@ func checkJobTemplateUpdate(v value) {
 	}
 }
 
-// fixedPod returns the spec of a pod without what may change while a job is suspended.
+// fixedPod returns the spec of a pod without the members that may change while a job is suspended.
 func fixedPod(spec any) jsontree.Object {
 	m, _ := spec.(jsontree.Object)
 	if m = maps.Clone(m); m == nil {

@@ -51,7 +51,7 @@ func limitType(s string) []string {
 	return why
 }
 
-// checkLimit checks what one type of object may have.
+// checkLimit checks the limits of one type of object.
 func checkLimit(v value) {
 	kind := v.at("type").text()
 	members := []string{"max", "min", "maxLimitRequestRatio"}

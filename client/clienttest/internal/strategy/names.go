@@ -39,7 +39,7 @@ func (v value) as(other value) value {
 	return v
 }
 
-// item returns the place of an element of a list, which the list need not have.
+// item returns an element of a list. If the list does not have it, item returns an absent value at its place.
 func (v value) item(i int) value {
 	if list := v.items(); i < len(list) {
 		return list[i]

@@ -76,7 +76,7 @@ func dualStack(cidrs []string) (both, valid bool) {
 	return families[0] && families[1], true
 }
 
-// checkSwap checks the size of a node's swap. A real server names another place.
+// checkSwap checks the size of a node's swap. A real server reports it at another field.
 func checkSwap(v value) {
 	v.path = "metadata.nodeSwapStatus.capacity"
 	if v.exists() && v.number() <= 0 {

@@ -125,7 +125,7 @@ func checkPersistentSource(spec value) {
 	}
 }
 
-// checkPersistentUpdate checks what of a volume changes.
+// checkPersistentUpdate checks the changes of a persistent volume.
 func checkPersistentUpdate(spec value) {
 	of := spec.path
 	for _, s := range persistentSources() {
@@ -151,8 +151,8 @@ func checkPersistentUpdate(spec value) {
 	}
 }
 
-// sameKeys returns the affinity of a volume with the keys of its expressions as they were, where these may change: a label
-// of nodes gets its later name. A real server also takes an empty one.
+// sameKeys returns the affinity of a volume with the old keys of its expressions, where a key may change: a beta label
+// of nodes may be replaced by its later name. A real server also accepts an empty key.
 func sameKeys(is, was any) any {
 	names := map[any]any{
 		"beta.kubernetes.io/arch": "kubernetes.io/arch", "beta.kubernetes.io/os": "kubernetes.io/os",

@@ -13,10 +13,10 @@ func addPods(all map[meta.GVK]kind) {
 	all[meta.GVK{Version: "v1", Kind: "PodTemplate"}] = kind{check: func(v value) { checkPodTemplate(v.at("template")) }}
 }
 
-// pod is the spec of a pod or of a template, with what the rules of one part of it ask about another.
+// pod is the spec of a pod or of a template, with the facts that the rules of one part need about another.
 type pod struct {
 	value
-	metadata value // of a pod; of a template it is absent
+	metadata value // of a pod; absent in a template
 	isPod    bool
 	volumes  map[string]value // the valid ones, by name
 }
@@ -48,7 +48,8 @@ func (p pod) checkNew() {
 	}
 }
 
-// checkPodTemplate checks the template of a workload. As in a real server, the place of its labels lacks "metadata". The caller checks the restartPolicy that its kind allows.
+// checkPodTemplate checks the template of a workload. As in a real server, the place of its labels lacks "metadata".
+// The caller checks the restartPolicy that its kind allows.
 func checkPodTemplate(v value) {
 	checkLabels(v.at("metadata", "labels").as(v.at("labels")))
 	checkAnnotations(v.at("metadata", "annotations").as(v.at("annotations")))

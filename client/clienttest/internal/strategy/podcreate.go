@@ -8,8 +8,8 @@ import (
 	amounts "github.com/bowline-go/bowline/client/clienttest/internal/quantity"
 )
 
-// CompletePodSpec adds to the spec of a new pod what a server adds when the pod is created: the labels that terms take
-// from the pod, and the resources of the whole pod that follow from those of its containers.
+// CompletePodSpec adds to the spec of a new pod the members that a server adds when the pod is created: the labels that
+// terms take from the pod, and the resources of the whole pod that follow from those of its containers.
 func CompletePodSpec(spec, labels jsontree.Object) {
 	for _, name := range []string{"podAffinity", "podAntiAffinity"} {
 		affinity := inner(inner(spec, "affinity"), name)
@@ -55,7 +55,7 @@ func addLabels(term, labels jsontree.Object) {
 	}
 }
 
-// completePodResources sets the requests and the limits of a whole pod that has some.
+// completePodResources completes the requests and the limits of a whole pod, if it has any.
 func completePodResources(spec jsontree.Object) {
 	resources := inner(spec, "resources")
 	limits, requests := inner(resources, "limits"), inner(resources, "requests")

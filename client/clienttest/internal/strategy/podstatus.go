@@ -32,7 +32,7 @@ func checkPodStatus(v value) {
 	checkClaimStatuses(v)
 }
 
-// checkStates refuses that a container runs again that must not restart.
+// checkStates refuses a status in which a container that must not restart runs again.
 func checkStates(v value) {
 	policies := map[string]string{}
 	containers := append(v.at("spec", "containers").items(), v.at("spec", "initContainers").items()...)

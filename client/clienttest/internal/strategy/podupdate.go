@@ -7,7 +7,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// checkChange checks what changes in a pod. Few fields may.
+// checkChange checks the changes of a pod. Only a few fields may change.
 func (p pod) checkChange() {
 	if jsontree.Equal(p.is, p.was) {
 		return
@@ -83,7 +83,7 @@ func (p pod) checkDeadline() bool {
 	return true
 }
 
-// checkOnlyAdded refuses that a toleration goes, or changes in more than its seconds.
+// checkOnlyAdded refuses to remove a toleration, or to change more of it than its tolerationSeconds.
 func checkOnlyAdded(list value) {
 	for _, old := range before(list).items() {
 		if !slices.ContainsFunc(list.items(), func(v value) bool {
@@ -102,8 +102,8 @@ func without(v any, name string) jsontree.Object {
 	return m
 }
 
-// checkGatedChange checks the changes of a pod that is not to be scheduled yet: it may become pickier about nodes. It
-// undoes the allowed changes in is.
+// checkGatedChange checks the changes of a pod that still has scheduling gates: its requirements for nodes may become
+// stricter. It undoes the allowed changes in is.
 func (p pod) checkGatedChange(is, was jsontree.Object) {
 	labels := p.at("nodeSelector")
 	for _, name := range before(labels).keys() {
@@ -175,7 +175,8 @@ func emptied(v any) any {
 		for name, e := range v {
 			list, isList := e.([]any)
 			m, isObject := e.(jsontree.Object)
-			written := isObject && len(m) == 0 && v["containers"] == nil && (name == "resources" || name == "metadata") // even if it is not set
+			// These are written even if they are not set.
+			written := isObject && len(m) == 0 && v["containers"] == nil && (name == "resources" || name == "metadata")
 			if e != nil && !written && (!isList || len(list) > 0) {
 				out[name] = emptied(e)
 			}
@@ -191,7 +192,7 @@ func emptied(v any) any {
 	return v
 }
 
-// checkEphemeralChange checks that no ephemeral container goes or changes.
+// checkEphemeralChange checks that no ephemeral container is removed or changed.
 func (p pod) checkEphemeralChange() {
 	list := p.at("ephemeralContainers")
 	for _, old := range before(list).items() {
@@ -201,7 +202,7 @@ func (p pod) checkEphemeralChange() {
 	}
 }
 
-// checkResize checks what changes in the resources of containers.
+// checkResize checks the changes of the resources of containers.
 func (p pod) checkResize() {
 	if qosClass(p.is) != qosClass(p.was) {
 		p.invalid("Pod QOS Class may not change as a result of resizing")
@@ -228,7 +229,7 @@ func (p pod) checkResize() {
 	}
 }
 
-// checkResized checks that no resource goes, and that only those change that may.
+// checkResized checks that no resource is removed, and that only the amounts of cpu and memory change.
 func (p pod) checkResized(list value) {
 	for _, name := range before(list).keys() {
 		if !list.key(name).exists() {

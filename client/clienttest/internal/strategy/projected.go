@@ -94,7 +94,7 @@ func checkProjected(_ pod, v value) {
 	}
 }
 
-// checkProjectedFiles checks a source of which a list of files is taken.
+// checkProjectedFiles checks a source from which a list of files is taken.
 func checkProjectedFiles(kind string, v value, use func(path value)) {
 	if kind == "downwardAPI" {
 		checkFieldFiles(v)

@@ -25,7 +25,7 @@ func qosClass(spec any) string {
 	return class
 }
 
-// podLevel reports whether a pod has resources of its own.
+// podLevel reports whether a pod has resources for the pod as a whole.
 func podLevel(v value) bool {
 	for _, list := range []value{v.at("requests"), v.at("limits")} {
 		for _, name := range list.keys() {

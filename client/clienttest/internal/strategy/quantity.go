@@ -7,7 +7,7 @@ import (
 	amounts "github.com/bowline-go/bowline/client/clienttest/internal/quantity"
 )
 
-// quantity returns a resource.Quantity as a number; nil if it has not the form of one.
+// quantity returns a resource.Quantity as a number; nil if v does not have the form of one.
 func quantity(v any) *big.Rat {
 	text, _ := v.(string)
 	if n, isNumber := v.(json.Number); isNumber {
@@ -20,7 +20,7 @@ func quantity(v any) *big.Rat {
 	return q.Amount
 }
 
-// amount returns the value of a quantity; zero if it is absent or has not the form of one.
+// amount returns the value of a quantity; zero if it is absent or does not have the form of one.
 func (v value) amount() *big.Rat {
 	if q := quantity(v.is); q != nil {
 		return q

@@ -72,7 +72,7 @@ func isScope(s string) bool {
 	}, s)
 }
 
-// checkScopeResources reports at v a scope that says nothing about one of the resources of a quota.
+// checkScopeResources reports at v a scope that does not apply to one of the resources of a quota.
 func checkScopeResources(v value, scope string, hard value) {
 	pods := []string{"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
 	switch scope {

@@ -1,13 +1,13 @@
 package strategy
 
-// naturals reports those of the members of an object that are below zero.
+// naturals reports each of the named members of an object that is below zero.
 func naturals(v value, names ...string) {
 	for _, name := range names {
 		v.at(name).natural()
 	}
 }
 
-// atMost reports those of the members of an object that are greater than another.
+// atMost reports each of the named members of an object that is greater than the member limit.
 func atMost(v value, limit string, names ...string) {
 	for _, name := range names {
 		if v.at(name).number() > v.at(limit).number() {
@@ -16,7 +16,7 @@ func atMost(v value, limit string, names ...string) {
 	}
 }
 
-// checkCollisions reports a lower number of collisions.
+// checkCollisions reports a number of collisions that is lower than before.
 func checkCollisions(v value) {
 	count := v.at("collisionCount")
 	count.natural()

@@ -33,7 +33,7 @@ func (p pod) checkResources(c value) {
 	checkResourceClaims(c.at("resources", "claims"), namesOf(p.at("resourceClaims")).all)
 }
 
-// checkRequirements checks requests and limits, whose names must have a form.
+// checkRequirements checks requests and limits, whose names must have the given form.
 func checkRequirements(v value, form func(string) []string) {
 	compute, huge := false, false
 	for _, list := range []value{v.at("limits"), v.at("requests")} {
@@ -62,7 +62,7 @@ func checkRequirements(v value, form func(string) []string) {
 	}
 }
 
-// checkAmounts checks amounts of resources, whose names must have a form.
+// checkAmounts checks amounts of resources, whose names must have the given form.
 func checkAmounts(list value, form func(string) []string) {
 	for _, name := range list.keys() {
 		amount := list.key(name)
@@ -224,8 +224,8 @@ func forPods(name string) bool {
 	return name == "cpu" || name == "memory" || strings.HasPrefix(name, "hugepages-")
 }
 
-// sum returns the requests or the limits of all containers. Init containers run one after another, beside those before
-// them that always restart.
+// sum returns the requests or the limits of all containers. Init containers run one after another. Those that always
+// restart go on running beside the containers that start after them.
 func (p pod) sum(list string) map[string]*big.Rat {
 	all, sidecars := map[string]*big.Rat{}, map[string]*big.Rat{}
 	add := func(to map[string]*big.Rat, c value) {
@@ -261,7 +261,7 @@ func (p pod) sum(list string) map[string]*big.Rat {
 	return all
 }
 
-// larger raises amounts to others that are larger.
+// larger raises each amount in of to the amount in than, if that is larger.
 func larger(of, than map[string]*big.Rat) {
 	for name, amount := range than {
 		if of[name] == nil || of[name].Cmp(amount) < 0 {

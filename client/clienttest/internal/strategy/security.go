@@ -100,7 +100,7 @@ func (p pod) checkSysctls(v value) {
 	}
 }
 
-// checkProfiles checks what the security contexts of pods and of containers have in common.
+// checkProfiles checks the members that the security contexts of pods and of containers have in common.
 func checkProfiles(v value) {
 	if p := v.at("seccompProfile"); p.exists() {
 		p.at("type").oneOf("Localhost", "RuntimeDefault", "Unconfined")
@@ -165,7 +165,7 @@ func checkWindowsOptions(v value) {
 	}
 }
 
-// checkOS checks the operating system of a pod, and that a pod has only what that system has.
+// checkOS checks the operating system of a pod, and that a pod has only the fields of that system.
 func (p pod) checkOS() {
 	p.checkHostProcess()
 	v := p.at("os")
@@ -193,7 +193,7 @@ func (p pod) checkOS() {
 	}
 }
 
-// checkWindows refuses what a Windows pod cannot have.
+// checkWindows refuses the fields that a Windows pod cannot have.
 func (p pod) checkWindows(contexts []value) {
 	fields := []value{p.at("hostUsers"), p.at("shareProcessNamespace")}
 	for _, name := range []string{"hostPID", "hostIPC"} {

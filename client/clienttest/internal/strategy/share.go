@@ -30,7 +30,7 @@ func (v value) share(limited bool) {
 	}
 }
 
-// shareNumber returns the number of a share, which may be one of percent.
+// shareNumber returns the number of a share, or the number of its percentage.
 func (v value) shareNumber() int64 {
 	if n, isPercent := v.percent(); isPercent {
 		return n

@@ -1,6 +1,6 @@
-// Package strategy has what the code of a kube-apiserver, and no schema, says about objects of built-in kinds: the
-// values of absent fields, which values they may have, and which of them may change. The name is that of the same part
-// in kube-apiserver.
+// Package strategy has the rules for objects of built-in kinds that are in the code of a kube-apiserver, and not in a
+// schema: the defaults of absent fields, the values that fields may have, and the fields that may change.
+// kube-apiserver calls its own code for this a strategy.
 package strategy
 
 import (
@@ -68,7 +68,8 @@ func (s *Strategy) Check(w Write) []meta.StatusCause {
 	if !found || check == nil {
 		return nil
 	}
-	// Most objects are valid, and the places of all their values cost more than the rules.
+	// Most objects are valid, and computing the places of all their values costs more than the rules. So the first run
+	// does without the places.
 	if len(w.run(check, false)) == 0 {
 		return nil
 	}

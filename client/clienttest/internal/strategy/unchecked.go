@@ -23,8 +23,8 @@ func uncheckedFields() map[string][][]string {
 	return fields
 }
 
-// Unchecked returns the fields of an object whose rules are not checked, or not all of them, such as
-// "Pod spec.resourceClaims". A kind without rules is one itself.
+// Unchecked returns the fields of an object whose rules are not checked, or not all of them, such as "Pod
+// spec.resourceClaims". A kind without rules is itself in the list.
 func (s *Strategy) Unchecked(kind string, object jsontree.Object) (fields []string) {
 	for _, path := range s.unchecked[kind] {
 		if has(object, path) {

@@ -83,7 +83,7 @@ func before(v value) value {
 	return v
 }
 
-// The value in Go's types; zero if it is absent.
+// The methods below return the value in a Go type; zero if it is absent.
 
 func (v value) text() string {
 	s, _ := v.is.(string)
@@ -118,7 +118,8 @@ func (v value) len() int {
 	return 0
 }
 
-// exists reports whether the value is present, even if it is empty: whether a pointer is not nil.
+// exists reports whether the value is present, even if it is empty: whether the compiled-in type's pointer to it is not
+// nil.
 func (v value) exists() bool { return v.is != nil }
 
 // isText reports whether an integer or string is a string.
@@ -181,7 +182,7 @@ func (v value) forbidden(format string, args ...any) {
 	v.add(status.ForbiddenValue(v.path, fmt.Sprintf(format, args...)))
 }
 
-// unsupported says that a value is none of a set.
+// unsupported says that a value is not in a set.
 func (v value) unsupported(supported ...string) {
 	v.add(status.UnsupportedValue(v.path, v.is, slices.Clone(supported)...))
 }
@@ -208,7 +209,7 @@ func (v value) tooMany(limit int) {
 
 func (v value) add(c meta.StatusCause) { v.to.causes = append(v.to.causes, c) }
 
-// The methods below report a value that breaks a rule, and return whether it keeps it.
+// The methods below report a value that breaks a rule, and return whether the value obeys it.
 
 // must reports an empty value.
 func (v value) must() bool {
@@ -224,7 +225,7 @@ func isNumber(v any) bool {
 	return ok
 }
 
-// oneOf reports a text that is none of a set. The empty one is required.
+// oneOf reports a text that is not in a set. It reports an empty text as missing.
 func (v value) oneOf(all ...string) bool {
 	if v.text() == "" {
 		v.required("")
@@ -233,7 +234,7 @@ func (v value) oneOf(all ...string) bool {
 	return v.among(all...)
 }
 
-// among reports a text that is none of a set; the empty text is not supported either.
+// among reports a text that is not in a set; the empty text is not supported either.
 func (v value) among(all ...string) bool {
 	if slices.Contains(all, v.text()) {
 		return true

@@ -71,7 +71,7 @@ func checkStaticName(v value) {
 // webhookRules says which rules an update must keep, because all old webhooks kept them.
 type webhookRules struct{ harmless, reviewed, unique bool }
 
-// all reports whether all webhooks are so.
+// all reports whether is returns true for all webhooks.
 func all(hooks []value, is func(value) bool) bool {
 	return !slices.ContainsFunc(hooks, func(hook value) bool { return !is(hook) })
 }
@@ -213,7 +213,7 @@ func checkAlone(v value) {
 // checkRuleResources checks the resources and subresources of a rule, where "*" stands for all.
 func checkRuleResources(v value) {
 	v.must()
-	wholes, subs := map[string]bool{}, map[string]bool{} // with x/* and */x
+	wholes, subs := map[string]bool{}, map[string]bool{} // the x of each x/*, and of each */x
 	bare := false                                        // the last resource without a subresource is not *
 	for _, e := range v.items() {
 		if !e.must() {

@@ -16,7 +16,7 @@ import (
 //go:embed zeros.txt
 var zerosText string
 
-// zeros says what types write of members that are zero.
+// zeros says which members that are zero each type writes.
 type zeros struct {
 	dropped map[string][]string       // the members of each type that are not written
 	written map[string]map[string]any // and the values of those that are
@@ -39,8 +39,10 @@ func readZeros() zeros {
 		z.written[name] = always
 	}
 	const ephemeral = "core.v1.EphemeralContainer"
-	z.dropped[ephemeral] = append(z.dropped[ephemeral], z.dropped[ephemeral+"Common"]...) // whose members are its own
-	const claim = "core.v1.VolumeResourceRequirements"                                    // a rule tells empty requests from absent ones
+	// EphemeralContainer has the members of EphemeralContainerCommon, which is embedded in it.
+	z.dropped[ephemeral] = append(z.dropped[ephemeral], z.dropped[ephemeral+"Common"]...)
+	// A rule tells empty requests from absent ones.
+	const claim = "core.v1.VolumeResourceRequirements"
 	z.dropped[claim] = slices.DeleteFunc(z.dropped[claim], func(member string) bool { return member == "requests" })
 	return z
 }

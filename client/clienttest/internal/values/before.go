@@ -23,8 +23,8 @@ func (b before) member(name string) before {
 	return before{}
 }
 
-// elements returns a function that returns the value that an element of a list replaces: of a list with keys, the one
-// element with the same keys.
+// elements returns a function that returns the value that an element of a list replaces. In a list with keys, this is
+// the element with the same keys; in other lists, it is not known.
 func (b before) elements(s *Schema) func(e any) before {
 	old, ok := b.value.([]any)
 	if !b.known || !ok || s.ListType != "map" {

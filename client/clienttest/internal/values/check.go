@@ -16,7 +16,7 @@ import (
 )
 
 // Check returns what is wrong with an object, ordered by field. old is the object that it replaces, nil if it is new:
-// what was already wrong, and has not changed, is not reported again.
+// Check does not report a value again that was already wrong and has not changed.
 func (s *Schema) Check(obj, old jsontree.Object) []meta.StatusCause {
 	v, was := Native(obj), Native(old)
 	causes := s.value(v, "", before{was, old != nil}).causes("")
@@ -139,7 +139,8 @@ func (s *Schema) choices(v any, path string) (r result) {
 		name := strings.TrimPrefix(path, ".")
 		r.add(problem{reason: "FieldValueInvalid", whole: true, why: fmt.Sprintf("%q "+format, append([]any{name}, args...)...)})
 	}
-	// best returns how many schemas the value fits, the result of the first of them, and otherwise the best result.
+	// best returns how many schemas the value fits, the result of the first one that it fits, and of those that it does
+	// not fit the result that comes closest.
 	best := func(schemas []*Schema, one bool) (fits int, first, closest result) {
 		seen := false
 		for _, inner := range schemas {

@@ -29,7 +29,8 @@ func shorter(most int, check func(string) bool) func(string) bool {
 	return func(s string) bool { return len(s) <= most && check(s) }
 }
 
-// formats are the checks of the formats, by their names without hyphens. The regular expressions are those of the server.
+// formats are the checks of the formats, by their names without hyphens. The regular expressions are those of the
+// server.
 var formats = map[string]func(string) bool{
 	"uri":      func(s string) bool { _, err := url.ParseRequestURI(s); return err == nil },
 	"email":    func(s string) bool { a, err := mail.ParseAddress(s); return err == nil && a.Address != "" },
@@ -141,7 +142,7 @@ func isDuration(s string) bool {
 	return known
 }
 
-// digits removes what a number of a book may have between its digits.
+// digits removes the spaces and hyphens that an ISBN may have between its digits.
 func digits(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" \t\n\v\f\r-", r) {

@@ -40,7 +40,7 @@ func (s *Schema) wrongLists(v, old any, replaces bool) []meta.StatusCause {
 	return s.lists(v, "")
 }
 
-// lists returns the elements that lists of the types set and map have twice.
+// lists returns a cause for each element that a list of the type set or map has twice.
 func (s *Schema) lists(v any, path string) (causes []meta.StatusCause) {
 	if list, ok := v.([]any); ok {
 		switch s.ListType {
@@ -71,8 +71,8 @@ func (s *Schema) lists(v any, path string) (causes []meta.StatusCause) {
 	return causes
 }
 
-// twice returns a cause for the second of all elements with one key. The function key returns the key of an element, and
-// a text that differs for different keys.
+// twice returns a cause for the second of all elements with one key. The function key returns the key of an element,
+// and a text that differs for different keys.
 func twice(list []any, path string, key func(i int) (any, string)) (causes []meta.StatusCause) {
 	seen := map[string]int{}
 	for i := range list {

@@ -50,8 +50,8 @@ func (p problem) cause(root string) meta.StatusCause {
 	return c
 }
 
-// result is what a schema finds. matched counts what was right: of several schemas that a value may have, the problems
-// of the one that matched most are reported.
+// result is the result of checking a value against a schema. matched counts what was right: of several schemas that a
+// value may have, the problems of the one that matched most are reported.
 type result struct {
 	problems []problem
 	seen     map[string]bool // the problems that add has added
@@ -80,7 +80,7 @@ func (r *result) add(p problem) {
 	r.problems = append(r.problems, p)
 }
 
-// merge adds what another schema has found. other must not be used any more.
+// merge adds the result of another schema. other must not be used any more.
 func (r *result) merge(other result) {
 	if len(r.problems) == 0 {
 		r.problems, r.seen, r.matched = other.problems, other.seen, r.matched+other.matched
