@@ -1,10 +1,11 @@
-// Package builtin is above a package for each API group of Kubernetes, which has all fields of all kinds of the group:
+// Package builtin describes the packages below it, one for each API group of Kubernetes. Each has all fields of all
+// kinds of its group:
 //
 //	pods := client.For(c, core.Pods())
 //	web, err := client.For(c, apps.Deployments()).Get(ctx, meta.Key{Namespace: "default", Name: "web"})
 //
-// A function that is called after a resource returns its client.Type; the struct is called after the kind. A program
-// needs no module of Kubernetes for them, and links only the kinds that it names.
+// A function with the name of a resource returns its client.Type. A struct has the name of the kind. A program that
+// uses these packages needs no module of Kubernetes, and links only the kinds that it names.
 //
 //	core                    pods, services, nodes, config maps, secrets, volumes and others
 //	apps                    deployments, stateful sets, daemon sets, replica sets, controller revisions
@@ -26,14 +27,14 @@
 //	resource                claims, classes and slices of devices
 //	flowcontrol             flow schemas, priority levels
 //	storagemigration        migrations of stored objects
-//	authentication          reviews of tokens, and of who the caller is
-//	authorization           reviews of what somebody may do
+//	authentication          reviews of tokens, and of the caller's identity
+//	authorization           reviews of permissions
 //
-// # Which types to take
+// # When to use these types
 //
-// A cache holds what its type has. For a cache, write a struct with the few fields that the program reads, or let
-// client/typegen write it with -fields. The packages here are for programs that create or change whole objects, or that
-// read many fields.
+// A cache holds only the fields of its type. For a cache, write a struct with the few fields that the program reads, or
+// let client/typegen write it with -fields. The packages here are for programs that create or change whole objects, or
+// that read many fields.
 //
 // # Guarantees
 //
@@ -43,15 +44,15 @@
 // only a newer server has is dropped when an object is decoded, as by any Go type; Modify and Ensure leave it as it is
 // on the server.
 //
-// A type that a schema of another group has too, such as the template of a pod, is that of core everywhere. Conditions
-// of the usual form, selectors, references, quantities and times are the types of client/meta.
+// If a group uses a schema of the group core, such as the template of a pod, its package uses the type of package core.
+// Conditions of the usual form, selectors, references, quantities and times are the types of client/meta.
 //
 // # Versions
 //
 // The versions are v1, and v2 of autoscaling: those of the kinds that every server has by default. Kinds that have no
 // stable version are not here, because the next releases of Kubernetes change and drop such versions; write their types
-// with client/typegen. The packages follow the newest Kubernetes. A server that is older knows fewer fields, and ignores
-// those that it does not know, or refuses them with client.WriteOptions.
+// with client/typegen. The packages follow the newest Kubernetes. An older server knows fewer fields. It ignores fields
+// that it does not know, or refuses them if client.WriteOptions ask for that.
 //
 // # Zero values
 //
@@ -60,8 +61,8 @@
 //
 // # Errors and limits
 //
-// The packages have no functions but those that return a client.Type, so they return no errors. A value that the
-// schema of a field does not allow, such as a text for a number, is an error of the call that decodes it. Types of
-// enumerated texts are strings: they keep a value that is none of their constants. Objects that only subresources take
-// are not here; package client has client.Scale, client.Evict and client.RequestToken for them.
+// The packages have no functions but those that return a client.Type, so they return no errors. A value that the schema
+// of a field does not allow, such as a text for a number, is an error of the call that decodes it. Enumerations are
+// string types, and keep a value that is none of their constants. Objects that only subresources accept are not here;
+// package client has client.Scale, client.Evict and client.RequestToken for them.
 package builtin

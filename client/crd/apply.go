@@ -18,7 +18,7 @@ var errObjectMembers = errors.New("the word type=object needs the word preserveU
 
 func has(words []word, name string) bool { return find(words, name) != nil }
 
-// find returns the word about the value itself, nil if the tag does not have it.
+// find returns the word with this name about the value itself; nil if the tag does not have it.
 func find(words []word, name string) *word {
 	for i, w := range words {
 		if w.items == 0 && w.name == name {
@@ -32,7 +32,7 @@ func wrongValue(name, value, allowed string) error {
 	return fmt.Errorf("the word %s of the tag has the value %q; allowed is %s", name, value, allowed)
 }
 
-// shown is a schema's type for errors.
+// shown describes a schema's type for an error.
 func shown(s *Schema) string {
 	switch {
 	case s.IntOrString:
@@ -47,9 +47,9 @@ func shown(s *Schema) string {
 	return "of type " + s.Type
 }
 
-// applyWords puts words, which are about the value itself, into its schema.
+// applyWords applies the words about a value itself to the value's schema.
 func applyWords(s *Schema, words []word) error {
-	var last *word // the default, which the other words limit
+	var last *word // the word default, which comes last because the other words limit it
 	for i, w := range words {
 		var err error
 		switch kind, _ := kindOf(w.name); {
@@ -70,7 +70,7 @@ func applyWords(s *Schema, words []word) error {
 			return err
 		}
 	}
-	for _, r := range s.Rules { // whose message may come after the rule
+	for _, r := range s.Rules { // a message may come after its rule
 		if err := checkRule(r, "the tag"); err != nil {
 			return err
 		}
@@ -92,7 +92,8 @@ func applyWords(s *Schema, words []word) error {
 	return nil
 }
 
-// parse reads a value in a tag: a text if the schema is one, and JSON otherwise.
+// parse reads a value in a tag. If the schema is a string, it returns the value as a string. If the schema is an
+// integer or a string, it does the same unless the value is an integer. Otherwise it reads the value as JSON.
 func (s *Schema) parse(value string) (json.RawMessage, error) {
 	if _, err := strconv.ParseInt(value, 10, 64); s.Type == "string" || s.IntOrString && err != nil {
 		return quote(value), nil
@@ -109,7 +110,7 @@ func quote(text string) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string can be encoded
+	_ = e.Encode(text) // cannot fail for a string
 	return bytes.TrimSpace(b.Bytes())
 }
 
@@ -184,10 +185,10 @@ func (s *Schema) setNumber(w word) error {
 	return nil
 }
 
-// jsonNumber is the grammar of numbers, with an exponent that keeps the work small.
+// jsonNumber matches the numbers of JSON that are short enough for cheap arithmetic.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][+-]?[0-9]{1,2})?$`)
 
-// rational returns a number of JSON.
+// rational parses a number of JSON.
 func rational(text string) (*big.Rat, error) {
 	if !jsonNumber.MatchString(text) {
 		return nil, fmt.Errorf("%q is not a number of JSON, or is too long", text)
@@ -243,7 +244,7 @@ func checkRule(r Rule, what string) error {
 	return nil
 }
 
-// formats are the formats that a server checks, with those that only say the size of a number.
+// The formats that a tag may name. A server checks textFormats; numberFormats only tell the size of a number.
 var (
 	textFormats = [...]string{
 		"bsonobjectid", "byte", "cidr", "creditcard", "date", "date-time", "datetime", "duration", "email", "hexcolor", "hostname", "ipv4", "ipv6",
@@ -252,7 +253,7 @@ var (
 	numberFormats = [...]string{"double", "float", "int32", "int64"}
 )
 
-// setOther sets what is neither a number nor a rule.
+// setOther applies a word that is neither a number nor part of a rule.
 func (s *Schema) setOther(w word, words []word) error {
 	switch w.name {
 	case "nullable":
@@ -308,7 +309,7 @@ func (s *Schema) setFormat(format string) error {
 	return nil
 }
 
-// embed makes the value a whole object, with kind, apiVersion and metadata that the server checks.
+// embed makes the value a whole object, whose kind, apiVersion and metadata the server checks.
 func (s *Schema) embed(preserved bool) error {
 	if s.Type != "object" || s.AdditionalProperties != nil {
 		return fmt.Errorf("the word embedded of the tag is for structs, and the field is %s", shown(s))

@@ -12,20 +12,20 @@ import (
 	"github.com/bowline-go/bowline/internal/gotype"
 )
 
-// maxSchemas is how many schemas, one in another, a definition may have. The server takes objects of a few megabytes.
+// maxSchemas bounds the schemas of a type, nested ones included. A server accepts objects of only a few megabytes.
 const maxSchemas = 20_000
 
 // builder makes the schema of a Go type.
 type builder struct {
 	root         reflect.Type
 	descriptions map[string]string
-	described    map[string]bool // the paths that exist
-	within       []reflect.Type  // the structs around the present place
+	described    map[string]bool // the paths of the members that exist
+	within       []reflect.Type  // the structs that contain the current place
 	schemas      int
 	errs         []error
 }
 
-// place is where a value is: by the names in Go, and by those in JSON.
+// place is the path of a value: by its names in Go, and by its names in JSON.
 type place struct{ fields, members string }
 
 func (p place) in(field, member string) place {
@@ -63,7 +63,7 @@ func schemaOf(t reflect.Type, o Options) (*Schema, error) {
 	return s, errors.Join(b.errs...)
 }
 
-// wrong adds a mistake in the type.
+// wrong records a mistake in the type.
 func (b *builder) wrong(at place, format string, args ...any) {
 	where := fmt.Sprintf("%v", b.root)
 	if at.fields != "" {
@@ -79,7 +79,7 @@ func (b *builder) describe(s *Schema, at place) {
 	}
 }
 
-// describeBelow describes what is within a schema that no field says.
+// describeBelow sets the descriptions within the schema of a known type, whose members are not fields of the Go type.
 func (b *builder) describeBelow(s *Schema, at place) {
 	for _, name := range s.members() {
 		inner := at.in(name, name)
@@ -100,7 +100,7 @@ func (b *builder) object(t reflect.Type, at place) *Schema {
 	b.within = append(b.within, t)
 	for _, f := range gotype.Fields(t) {
 		if len(b.within) == 1 && slices.Contains([]string{"apiVersion", "kind", "metadata"}, f.Name) {
-			continue // the server knows them
+			continue // the server knows these members
 		}
 		property, required := b.field(t, f, at)
 		if property == nil {
@@ -144,7 +144,7 @@ func (b *builder) field(t reflect.Type, f gotype.Field, at place) (s *Schema, re
 	case has(words, "required") && has(words, "optional"):
 		b.wrong(at, "the tag says required and optional")
 	case has(words, "required"):
-		return s, true // and null is no value
+		return s, true // required also forbids null
 	case len(s.Enum) > 0 && (s.Nullable || writesNull(field)):
 		b.wrong(at, "the field has an enum and may be null, which no server accepts together: "+
 			"add omitempty to the json tag, or the word required, which forbids null")
@@ -154,8 +154,8 @@ func (b *builder) field(t reflect.Type, f gotype.Field, at place) (s *Schema, re
 	return s, required && !has(words, "optional")
 }
 
-// listKeyOf returns the key by which a patch merges the list of a field. The tags of Kubernetes' own types do not have
-// all keys.
+// listKeyOf returns the key by which a patch merges the list of a field; "" if there is none. It ignores the tags of
+// Kubernetes' own types, because they do not have all keys.
 func listKeyOf(field reflect.StructField, f gotype.Field) string {
 	elem := field.Type
 	if elem.Kind() != reflect.Slice {
@@ -170,7 +170,8 @@ func listKeyOf(field reflect.StructField, f gotype.Field) string {
 	return f.MergeKey
 }
 
-// throughPointer reports whether a field is in a struct that is embedded by pointer: it is missing if that is nil.
+// throughPointer reports whether a field is in a struct that is embedded by pointer. Such a field is missing if the
+// pointer is nil.
 func throughPointer(t reflect.Type, way []int) bool {
 	for i := 1; i < len(way); i++ {
 		if t.FieldByIndex(way[:i]).Type.Kind() == reflect.Pointer {
@@ -199,7 +200,7 @@ func isScalar(t reflect.Type) bool {
 	return k == reflect.Bool || k >= reflect.Int && k <= reflect.Float64 && k != reflect.Uintptr || k == reflect.String
 }
 
-// value returns the schema of a value that a tag has words about, nil after a mistake.
+// value returns the schema of a value, with the words of its tag; nil after a mistake.
 func (b *builder) value(t reflect.Type, words []word, at place) *Schema {
 	if b.schemas++; b.schemas > maxSchemas {
 		if b.schemas == maxSchemas+1 {
@@ -219,7 +220,7 @@ func (b *builder) value(t reflect.Type, words []word, at place) *Schema {
 	return s
 }
 
-// wordsHere separates the words about a value and those about its elements.
+// wordsHere separates the words about a value from the words about its elements.
 func wordsHere(words []word) (own, elements []word) {
 	for _, w := range words {
 		if w.items == 0 {
@@ -232,7 +233,7 @@ func wordsHere(words []word) (own, elements []word) {
 	return own, elements
 }
 
-// shape returns what a type says about its values, nil after a mistake.
+// shape returns the schema of a type, to which the caller applies the words of the tag; nil after a mistake.
 func (b *builder) shape(t reflect.Type, own, inner []word, at place) *Schema {
 	if typ := find(own, "type"); typ != nil {
 		s, err := ofWord(typ.value, has(own, "preserveUnknown"))

@@ -8,8 +8,7 @@ import (
 	"strconv"
 )
 
-// This file writes JSON in one form, which is that of a server: the members in order, and numbers as the server reads
-// them.
+// This file writes JSON in the form that a server writes: the members in order, and numbers as the server reads them.
 
 // canonical returns a JSON text in that form.
 func canonical(text []byte) (json.RawMessage, error) {

@@ -48,7 +48,8 @@ type Version struct {
 	Name    string `json:"name"`
 	Served  bool   `json:"served"`
 	Storage bool   `json:"storage"`
-	// Deprecated makes the server warn the clients of the version, with DeprecationWarning or a text of its own.
+	// Deprecated makes the server warn the clients of the version, with DeprecationWarning or, if that is nil, with the
+	// server's own text.
 	Deprecated         bool              `json:"deprecated,omitempty"`
 	DeprecationWarning *string           `json:"deprecationWarning,omitempty"`
 	Schema             Validation        `json:"schema,omitzero"`
@@ -62,7 +63,7 @@ type Validation struct {
 	OpenAPIV3Schema *Schema `json:"openAPIV3Schema,omitempty"`
 }
 
-// Subresources are the subresources of a version: each is there if it is not nil.
+// Subresources are the subresources of a version. The version has those that are not nil.
 type Subresources struct {
 	Status *StatusSubresource `json:"status,omitempty"`
 	Scale  *Scale             `json:"scale,omitempty"`
@@ -71,7 +72,7 @@ type Subresources struct {
 // StatusSubresource has no members.
 type StatusSubresource struct{}
 
-// Scale says where a version has what its subresource scale shows. The paths are JSON paths without lists, such as
+// Scale has the paths of the values that the subresource scale shows. The paths are JSON paths without lists, such as
 // ".spec.replicas".
 type Scale struct {
 	// SpecReplicas is below .spec, and StatusReplicas below .status.
@@ -85,7 +86,7 @@ type Scale struct {
 // Column is a column of kubectl get.
 type Column struct {
 	Name string `json:"name"`
-	// Type is "boolean", "date", "integer", "number" or "string". If it is empty, [Of] finds it in the schema, and takes
+	// Type is "boolean", "date", "integer", "number" or "string". If it is empty, [Of] finds it in the schema, or uses
 	// "string" if the path has more than names of members.
 	Type string `json:"type"`
 	// JSONPath is a JSON path, such as ".spec.replicas".
@@ -109,7 +110,7 @@ type Conversion struct {
 	Webhook  *ConversionWebhook `json:"webhook,omitempty"`
 }
 
-// ConversionWebhook is the webhook that converts.
+// ConversionWebhook is the webhook that converts objects.
 type ConversionWebhook struct {
 	Client   WebhookClient `json:"clientConfig"`
 	Versions []string      `json:"conversionReviewVersions"`

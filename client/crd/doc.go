@@ -17,10 +17,10 @@
 //	err := crd.Install(ctx, c, crd.MustOf(Sites, crd.Options{ShortNames: []string{"si"}}))
 //
 // [Of] derives the definition by reflection, and [Install] brings it to a server. A program without the right to write
-// definitions keeps the manifest in its repository: [YAML] writes it, and [CheckFile] holds a file to the type in a
-// test.
+// definitions keeps the manifest in its repository: [YAML] writes it, and [CheckFile] compares a file with the type in
+// a test.
 //
-// # What a type says
+// # Schemas of Go types
 //
 //	GO                                       SCHEMA
 //	string, bool, int, float64               string, boolean, integer, number
@@ -40,7 +40,7 @@
 //	a type with MarshalText                  string
 //
 // The types of k8s.io/apimachinery with these names are known as well. Interfaces, maps with other keys, channels,
-// recursive types, and types with their own JSON are errors, unless the tag says the schema.
+// recursive types, and types with their own JSON are errors, unless the tag specifies the schema.
 //
 // The members apiVersion, kind and metadata of the object are left out, because the server knows them. The type has the
 // subresource status if it has the member status; see Options.WholeStatus.
@@ -48,20 +48,20 @@
 // A member is required if encoding/json always writes a value: its tag has neither omitempty nor omitzero, it is not a
 // pointer, it has no default, and it is not the status. It may be null if encoding/json writes null for its zero value:
 // a pointer, a slice, a map or a meta.Time without omitempty or omitzero. So the server accepts what the program
-// writes, unless a word forbids it. No enum has null, so an enum of a field that may be null is an error.
+// writes, unless a word forbids it. An enum cannot have null, so an enum of a field that may be null is an error.
 //
 // A list with the tags `patchStrategy:"merge" patchMergeKey:"name"`, which Ensure reads, is a list map with that key,
 // unless its elements are types of k8s.io.
 //
 // # The tag
 //
-// The tag crd has words that are separated by semicolons. Two semicolons are one in a value. Values are not quoted; Go
-// wants a double backslash for a backslash and \" for a quote in any tag.
+// The tag crd has words that are separated by semicolons. In a value, two semicolons stand for one. Values are not
+// quoted. As in any tag, Go needs a double backslash for a backslash and \" for a quote.
 //
-//	required, optional                       against the rule above; required also forbids null
+//	required, optional                       override the rule above; required also forbids null
 //	nullable                                 null is a value
-//	default=VALUE                            a text as it is, anything else as JSON
-//	enum=A,B,C                               the values that are allowed
+//	default=VALUE                            a string as it is, any other value as JSON
+//	enum=A,B,C                               the allowed values
 //	minimum=, maximum=, exclusiveMinimum=, exclusiveMaximum=, multipleOf=
 //	minLength=, maxLength=, pattern=, format=
 //	minItems=, maxItems=, minProperties=, maxProperties=
@@ -72,10 +72,10 @@
 //	preserveUnknown                          members without a schema are kept; also for a struct whose JSON methods
 //	                                         keep members without a field
 //	embedded                                 a whole object, with apiVersion, kind and metadata
-//	type=                                    in place of what the Go type says: string, integer, number, boolean,
+//	type=                                    replaces the schema of the Go type: string, integer, number, boolean,
 //	                                         intOrString, any, or object with preserveUnknown
 //
-// A word with items. before it is about the elements of a list, or the values of a map: items.maxLength=63.
+// A word with the prefix items. applies to the elements of a list, or to the values of a map: items.maxLength=63.
 //
 // Comments are not part of a program, so [Options].Descriptions has the texts for kubectl explain. The command
 // client/typegen -crd writes them from the comments, and client/typegen -definitions writes a type with its tags and
@@ -85,8 +85,8 @@
 //
 // [Of] is deterministic, and each mistake is an error that names the Go field and what is allowed. The schemas are
 // structural. [Of] checks defaults and enums against the schema, but not against its formats. It does not compile rules
-// in CEL, as the server and client/clienttest/cel do, and does not check what a server limits as a whole: the size of a
-// definition, and the cost of its rules. A definition has at most 20,000 schemas.
+// in CEL, as the server and client/clienttest/cel do, and does not check the limits of a server for a whole definition:
+// its size, and the cost of its rules. A definition has at most 20,000 schemas.
 //
 // [Install] does not drop a version, and does not narrow a schema while there are objects, unless
 // [InstallOptions] say so. It does not convert stored objects.

@@ -16,29 +16,31 @@ import (
 
 var errNil = errors.New("crd: the definition is nil")
 
-// InstallOptions choose what [InstallWith] may change. The zero value is that of [Install].
+// InstallOptions choose what [InstallWith] may change. The zero value is the behaviour of [Install].
 type InstallOptions struct {
-	// Drop names versions that may go, although clients may use them. A version in which objects may be stored
-	// (status.storedVersions) stays refused, because the server refuses it too: its objects must be written again in
-	// another version, and the name removed from status.storedVersions, as in Kubernetes' storage version migration.
+	// Drop names versions that may be dropped although clients may use them. Install still refuses to drop a version in
+	// which objects may be stored (status.storedVersions), because the server refuses that too. First write all objects
+	// again in another version, and remove the name from status.storedVersions, as Kubernetes' storage version
+	// migration does.
 	Drop []string
 	// Narrow permits schemas that refuse or drop values which objects may have.
 	Narrow bool
-	// Timeout limits the wait for the server to serve the resource. Zero is one minute. The context may end it earlier.
+	// Timeout limits the wait for the server to serve the resource. Zero means one minute. The context may end it
+	// earlier.
 	Timeout time.Duration
 }
 
 // RefusedError is the error of a change that could break clients or objects. Nothing has been written.
 type RefusedError struct {
-	// Plan has all changes; those with a Danger that the options do not permit are the reason.
+	// Plan has all changes.
 	Plan Plan
-	// Reasons are these changes.
+	// Reasons are the changes with a Danger that the options do not permit.
 	Reasons []Change
-	// Stored are versions that the change drops and in which objects may be stored.
+	// Stored are those dropped versions in which objects may be stored.
 	Stored []string
 }
 
-// Error returns a line for each reason, and says what to do.
+// Error returns a line for each reason, and a line that says how to proceed.
 func (e *RefusedError) Error() string {
 	var b strings.Builder
 	b.WriteString("the change is refused:")
@@ -63,19 +65,19 @@ func (e *RefusedError) Error() string {
 	return b.String()
 }
 
-// Install makes the server's definitions as they are given, and waits until the server serves the resources
-// (condition Established). A server that has them already gets no write. Several programs may install the same
-// definitions at once.
+// Install creates the definitions at the server or updates the server's definitions, and waits until the server serves
+// the resources (condition Established). It writes nothing if the server already has them. Several programs may install
+// the same definitions at once.
 //
 // If the server has another definition, Install replaces its spec. Labels and annotations that the definition does not
-// have stay, and so does a CABundle that it leaves empty. Install refuses, with a [*RefusedError], a change that drops
-// a version that is served or in which objects may be stored, one that no server accepts, and, if there are objects,
-// one that narrows a schema. [PlanOf] shows the changes before. So an older release of a program, which lacks a field
-// of the newer one, does not undo the newer schema: its Install fails.
+// have stay, and so does a CABundle that it leaves empty. Install returns a [*RefusedError] if a change drops a version
+// that is served or in which objects may be stored, if no server accepts the change, or if the change narrows a schema
+// and there are objects. [PlanOf] returns the changes without making them. So an older release of a program, which
+// lacks a field of the newer one, does not undo the newer schema: its Install fails.
 //
 // Install needs the permissions get, create, update, list and watch for customresourcedefinitions, and, only when a
-// schema is narrowed, list for the resource. An object that is created between that list and the write is not seen. A
-// server may take some milliseconds after Install to use a changed schema.
+// schema is narrowed, list for the resource. Install does not notice an object that is created between that list and
+// the write. A server may take some milliseconds after Install to use a changed schema.
 func Install(ctx context.Context, c *client.Client, defs ...*Definition) error {
 	return InstallWith(ctx, c, defs, InstallOptions{})
 }
@@ -111,7 +113,7 @@ type installer struct {
 	handle client.Resource[*Definition]
 }
 
-// write creates a definition, or changes the server's. Others may create or delete it meanwhile.
+// write creates a definition, or changes the server's. Other programs may create or delete it at the same time.
 func (i installer) write(ctx context.Context, want *Definition) error {
 	for {
 		_, err := i.handle.Modify(ctx, meta.Key{Name: want.Name}, func(live *Definition) error { return i.change(ctx, live, want) })
@@ -127,7 +129,7 @@ func (i installer) write(ctx context.Context, want *Definition) error {
 	}
 }
 
-// change makes the server's definition the wanted one.
+// change turns the server's definition into the wanted one.
 func (i installer) change(ctx context.Context, live, want *Definition) error {
 	if live.DeletionTimestamp != nil {
 		return errors.New("the definition is being deleted, which lasts until all its objects are gone; install it again then")
@@ -180,7 +182,7 @@ func (i installer) permit(ctx context.Context, live *Definition, plan Plan) erro
 func (i installer) hasObjects(ctx context.Context, live *Definition) (bool, error) {
 	at := slices.IndexFunc(live.Spec.Versions, func(v Version) bool { return v.Served })
 	if at < 0 {
-		return true, nil // nothing can be read, and something may be stored
+		return true, nil // no version can be read, and objects may be stored
 	}
 	t := client.Type[*meta.Partial]{
 		Group: live.Spec.Group, Version: live.Spec.Versions[at].Name, Kind: live.Spec.Names.Kind, ListKind: live.Spec.Names.ListKind,
@@ -191,7 +193,7 @@ func (i installer) hasObjects(ctx context.Context, live *Definition) (bool, erro
 	}
 	for _, err := range client.Metadata(client.For(i.c, t)).All(ctx, client.ListOptions{PageSize: 1}) {
 		if errors.Is(err, apierrors.NotFound) && !meta.IsConditionTrue(live.Status.Conditions, "Established") {
-			return false, nil // it is not served, so nobody could create any
+			return false, nil // the resource is not served, so nobody could create objects
 		}
 		return err == nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// This file has the schemas of types that are known by their name, and of Go's basic types.
+// This file has the schemas of types that this package knows by name, and of Go's basic types.
 
 // Patterns of the API's own types, as other definitions have them.
 const (
@@ -27,7 +27,7 @@ const (
 	core     = "k8s.io/api/core/v1"
 )
 
-// nameOf returns the name of a type with its package. A json.RawMessage has that name in every release of Go.
+// nameOf returns the name of a type with its package. For json.RawMessage the name is the same in every release of Go.
 func nameOf(t reflect.Type) string {
 	if t == reflect.TypeFor[json.RawMessage]() {
 		return "json.RawMessage"
@@ -35,8 +35,8 @@ func nameOf(t reflect.Type) string {
 	return t.PkgPath() + "." + t.Name()
 }
 
-// known returns the schema of a type that is known by its name, nil if it is not. The types of Kubernetes are known
-// without their packages.
+// known returns the schema of a type that this package knows by name; nil for any other type. So this package need not
+// import the packages of Kubernetes.
 func known(t reflect.Type) *Schema {
 	switch nameOf(t) {
 	case ours + ".Time", ours + ".MicroTime", metaV1 + ".Time", metaV1 + ".MicroTime", "time.Time":
@@ -75,7 +75,7 @@ func known(t reflect.Type) *Schema {
 	return nil
 }
 
-// isText reports whether values of a type are written or read as texts by methods of the type.
+// isText reports whether a type has methods that write or read its values as text.
 func isText(t reflect.Type) bool {
 	for _, own := range []reflect.Type{textMarshaler, reflect.TypeFor[encoding.TextUnmarshaler]()} {
 		if t.Implements(own) || reflect.PointerTo(t).Implements(own) {
@@ -85,7 +85,7 @@ func isText(t reflect.Type) bool {
 	return false
 }
 
-// isTime reports whether the zero value of a type is written as null.
+// isTime reports whether a type is a time that is written as null if it is zero.
 func isTime(t reflect.Type) bool {
 	switch nameOf(t) {
 	case ours + ".Time", ours + ".MicroTime", metaV1 + ".Time", metaV1 + ".MicroTime":
@@ -94,7 +94,7 @@ func isTime(t reflect.Type) bool {
 	return false
 }
 
-// isCondition reports whether a type is the API's own condition, of which a list has one of each type.
+// isCondition reports whether a type is the API's own condition. A list has one condition of each type.
 func isCondition(t reflect.Type) bool {
 	return nameOf(t) == ours+".Condition" || nameOf(t) == metaV1+".Condition"
 }
@@ -107,7 +107,7 @@ func textMap() *Schema {
 	return &Schema{Type: "object", AdditionalProperties: &SchemaOrBool{Schema: text(), Allows: true}}
 }
 
-// either is the schema of an integer or a string.
+// either returns the schema of an integer or a string.
 func either() *Schema {
 	return &Schema{IntOrString: true, AnyOf: []*Schema{{Type: "integer"}, {Type: "string"}}}
 }
@@ -129,7 +129,7 @@ func conditionSchema() *Schema {
 	}
 }
 
-// metadataSchema is the schema of the metadata of a template, which is not that of the object itself.
+// metadataSchema returns the schema of the metadata of a template within an object.
 func metadataSchema() *Schema {
 	finalizers := texts()
 	finalizers.ListType = "set"
@@ -160,8 +160,8 @@ func referenceSchema() *Schema {
 	return s
 }
 
-// scalar returns the schema of a basic type, nil if t is none. Integers have the bounds of their type, if a format does
-// not say them.
+// scalar returns the schema of a basic type; nil if t is not a basic type. Integers have the bounds of their type,
+// unless a format implies them.
 func scalar(t reflect.Type) *Schema {
 	s := &Schema{Type: "integer"}
 	switch k := t.Kind(); k {
@@ -191,7 +191,7 @@ func scalar(t reflect.Type) *Schema {
 
 func number(n int64) *json.Number { return new(json.Number(strconv.FormatInt(n, 10))) }
 
-// ofWord returns the schema that the word type says.
+// ofWord returns the schema that the word type specifies.
 func ofWord(typ string, preserved bool) (*Schema, error) {
 	switch typ {
 	case "string", "integer", "number", "boolean":

@@ -8,7 +8,7 @@ import (
 )
 
 // This file compares schemas. A change is narrowed if the new schema may refuse or drop some value that the old one
-// accepts and keeps; in doubt it is.
+// accepts and keeps. In doubt, the change counts as narrowed.
 
 // schema adds the changes of a schema.
 func (d *differ) schema(at string, was, is *Schema) {
@@ -21,7 +21,7 @@ func (d *differ) schema(at string, was, is *Schema) {
 	d.differ(at+".x-kubernetes-validations", was.Rules, is.Rules, narrowedIf(hasNewRule(was, is)))
 	if kindOfValue(was) != kindOfValue(is) {
 		d.add(at+".type", kindOfValue(was), kindOfValue(is), narrowedIf(!widerKind(was, is)))
-		return // the rest is about another kind of values
+		return // the other members are about another kind of values
 	}
 	d.differ(at+".format", was.Format, is.Format, narrowedIf(is.Format != "" && !(was.Format == "int32" && is.Format == "int64")))
 	d.differ(at+".nullable", was.Nullable, is.Nullable, narrowedIf(!is.Nullable))
@@ -60,7 +60,7 @@ func narrowedIf(is bool) Danger {
 	return ""
 }
 
-// kindOfValue returns what a schema says about the type of the values.
+// kindOfValue describes the type of the values of a schema.
 func kindOfValue(s *Schema) string {
 	switch {
 	case s.IntOrString:
@@ -71,7 +71,7 @@ func kindOfValue(s *Schema) string {
 	return s.Type
 }
 
-// widerKind reports whether every value of the type of was is one of the type of is.
+// widerKind reports whether every value of the type of was is also a value of the type of is.
 func widerKind(was, is *Schema) bool {
 	switch {
 	case is.anything() && !is.EmbeddedResource:
@@ -104,7 +104,7 @@ type bound struct {
 	exclusive bool
 }
 
-// bound adds the change of a bound. Sign is 1 if a greater bound allows less.
+// bound adds the change of a bound. sign is 1 if a greater bound allows fewer values, and -1 if it allows more.
 func (d *differ) bound(at, name string, was, is bound, sign int) {
 	narrowed := is.at != nil && (was.at == nil || is.exclusive && !was.exclusive)
 	if was.at != nil && is.at != nil {
@@ -164,7 +164,7 @@ func (s *Schema) keepsUnknown() bool {
 	return s.PreserveUnknownFields || s.AdditionalProperties != nil && s.AdditionalProperties.Schema == nil && s.AdditionalProperties.Allows
 }
 
-// member adds the changes of one property, which was or is may not have.
+// member adds the changes of one property. One of was and is may lack the property.
 func (d *differ) member(at string, was, is *Schema, name string) {
 	from, to := was.Properties[name], is.Properties[name]
 	removedDefault := from != nil && to != nil && len(from.Default) > 0 && len(to.Default) == 0

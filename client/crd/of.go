@@ -13,39 +13,40 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Options say what a Go type does not say about its resource. The zero value is a definition with one version, which is
+// Options specify the parts of a definition that the Go type does not have. The zero value means one version, which is
 // served and stored.
 type Options struct {
-	// Columns are the columns that kubectl get shows after the name. If there are any, the server adds no age by itself.
-	// Nil means name and age.
+	// Columns are the columns that kubectl get shows after the name. If there are any, the server does not add the
+	// column age. Nil means name and age.
 	Columns []Column
 	// Scale adds the subresource scale. Its paths must be members of the type.
 	Scale *Scale
-	// WholeStatus leaves out the subresource status, which a type with the member status has otherwise: a write of an
-	// object then writes its status too.
+	// WholeStatus leaves out the subresource status, so that a write of an object writes its status too. Without it, a
+	// type with the member status has the subresource.
 	WholeStatus bool
 	// SelectableFields are JSON paths of members for field selectors, such as ".spec.color".
 	SelectableFields []string
 	// Rules are rules about the object as a whole. A field has its rules in its tag.
 	Rules []Rule
-	// PreserveUnknown makes the server keep members of the object that the type has no field for. Without it, a type with
-	// JSON methods of its own is an error.
+	// PreserveUnknown makes the server keep members of the object for which the type has no field. Without it, a type
+	// with its own JSON methods is an error.
 	PreserveUnknown bool
 	// Descriptions are texts for kubectl explain, by the paths of members, such as "spec.hosts" for a list and
 	// "spec.hosts[].name" for a member of its elements. "" is the object. A path without a member is an error. The
 	// command client/typegen -crd writes them from the comments of the type.
 	Descriptions map[string]string
-	// Deprecated makes the server warn the clients of the version. An empty DeprecationWarning is the server's text.
+	// Deprecated makes the server warn the clients of the version. An empty DeprecationWarning means the server's own
+	// text.
 	Deprecated         bool
 	DeprecationWarning string
 	// Unserved keeps the version for objects that are stored in it, but does not serve it.
 	Unserved bool
 
-	// The other options are about all versions, and must be empty in those of [Other].
+	// The options below apply to all versions, and must be zero in the options of [Other].
 
 	ShortNames []string
 	Categories []string
-	// Singular is the kind in lower case if it is empty.
+	// Singular is the singular name. Empty means the kind in lower case.
 	Singular string
 	// Others are the further versions of the resource.
 	Others []OtherVersion
@@ -93,7 +94,7 @@ func Of[T meta.Object](t client.Type[T], o Options) (*Definition, error) {
 	return d, nil
 }
 
-// MustOf is [Of] for a type and options that are part of the program. It panics if they are wrong.
+// MustOf is [Of] for a type and options that are part of the program. It panics if they are invalid.
 func MustOf[T meta.Object](t client.Type[T], o Options) *Definition {
 	d, err := Of(t, o)
 	if err != nil {
@@ -119,7 +120,7 @@ func Other[T meta.Object](t client.Type[T], o Options) OtherVersion {
 	return OtherVersion{t.Group, t.Kind, t.Resource, t.Scope, v, err}
 }
 
-// setForAll returns the name of an option that is about all versions, and is set; "" if there is none.
+// setForAll returns the name of an option that is set although it applies to all versions; "" if there is none.
 func setForAll(o Options) string {
 	for _, f := range []string{"ShortNames", "Categories", "Singular", "Others", "Storage", "Conversion", "Labels", "Annotations"} {
 		if !reflect.ValueOf(o).FieldByName(f).IsZero() {
@@ -129,7 +130,7 @@ func setForAll(o Options) string {
 	return ""
 }
 
-// fits returns what is wrong with a further version of d.
+// fits returns an error if the version cannot be a further version of d.
 func (v OtherVersion) fits(d *Definition) error {
 	switch {
 	case v.err != nil:
@@ -159,7 +160,7 @@ func store(d *Definition, name string) error {
 }
 
 // VersionOf returns a version of a resource whose objects have a Go type, for tools that do not have the type as a type
-// parameter. Its field Storage is false, and it does not read the options that are about all versions. The errors are
+// parameter. Its field Storage is false, and VersionOf ignores the options that apply to all versions. The errors are
 // those of [Of].
 func VersionOf(t reflect.Type, name string, o Options) (Version, error) {
 	v := Version{Name: name, Served: !o.Unserved, Deprecated: o.Deprecated}

@@ -10,7 +10,7 @@ import (
 
 // This file checks the JSON paths of columns, of the subresource scale, and of selectable fields.
 
-// simplePath is a JSON path that names members alone.
+// simplePath matches a JSON path that has only names of members.
 var simplePath = regexp.MustCompile(`^(\.[A-Za-z_][A-Za-z0-9_-]*)+$`)
 
 // lookup returns the schema at a simple path, nil if there is none.
@@ -30,7 +30,7 @@ func (s *Schema) lookup(path string) *Schema {
 	return s
 }
 
-// lookupIn returns the schema at a simple path of an object, metadata included.
+// lookup returns the schema at a simple path of an object, metadata included.
 func (v *Version) lookup(path string) *Schema {
 	switch rest, isMeta := strings.CutPrefix(path, ".metadata."); {
 	case path == ".apiVersion", path == ".kind":
@@ -145,7 +145,7 @@ func (v *Version) selectable(paths []string) error {
 	return nil
 }
 
-// ruleStep is a step of the fieldPath of a rule: .name or ['name'].
+// ruleStep matches a step of the fieldPath of a rule: .name or ['name'].
 var ruleStep = regexp.MustCompile(`^(?:\.([^.\[\]']+)|\['([^'\\]+)'\])`)
 
 // checkFieldPaths returns an error unless the fieldPath of each rule leads to a member of s.

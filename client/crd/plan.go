@@ -18,13 +18,13 @@ import (
 type Danger string
 
 const (
-	// Dropped is a version that was served or stored and is not any more: clients of the version fail, and objects that
-	// are stored in it cannot be read.
+	// Dropped means that a version that was served or stored is removed or no longer served: clients of the version
+	// fail, and objects that are stored in it cannot be read.
 	Dropped Danger = "dropped"
-	// Narrowed is a schema that refuses or drops values that it accepted before. Objects that have them cannot be
-	// updated, or lose them.
+	// Narrowed means that a schema refuses or drops values that it accepted before. Objects with such values cannot be
+	// updated, or lose the values.
 	Narrowed Danger = "narrowed"
-	// Fixed is a change that no server accepts, such as one of the scope.
+	// Fixed means that no server accepts the change, such as a change of the scope.
 	Fixed Danger = "fixed"
 )
 
@@ -32,7 +32,7 @@ const (
 type Change struct {
 	// Path is the place, such as "v1.spec.domain.maxLength" in a schema, or "names.shortNames".
 	Path string
-	// From and To are the values as JSON, empty for a value that is missing.
+	// From and To are the values as JSON; empty if a value is missing.
 	From, To string
 	// Danger is empty if the change breaks nothing.
 	Danger Danger
@@ -72,7 +72,7 @@ func (p Plan) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// PlanOf reads the server's definition, and returns what [Install] would change of it. It writes nothing.
+// PlanOf reads the server's definition, and returns the changes that [Install] would make. It writes nothing.
 func PlanOf(ctx context.Context, c *client.Client, want *Definition) (Plan, error) {
 	if want == nil {
 		return Plan{}, errNil
@@ -87,8 +87,8 @@ func PlanOf(ctx context.Context, c *client.Client, want *Definition) (Plan, erro
 	return Compare(live, want), nil
 }
 
-// Compare returns what must change in the server's definition to become the wanted one. Labels, annotations and the
-// CABundle of a conversion webhook that only live has are no differences.
+// Compare returns the changes that turn the server's definition into the wanted one. It ignores labels, annotations and
+// the CABundle of a conversion webhook that only live has.
 func Compare(live, want *Definition) Plan {
 	live, want = overlay(live, live), overlay(live, want)
 	d := &differ{}
@@ -131,7 +131,7 @@ func Compare(live, want *Definition) Plan {
 	return Plan{Name: want.Name, Changes: d.changes}
 }
 
-// versionNamed returns a version of a definition, nil if it does not have it.
+// versionNamed returns the version of a definition with a name; nil if there is none.
 func versionNamed(d *Definition, name string) *Version {
 	if i := slices.IndexFunc(d.Spec.Versions, func(v Version) bool { return v.Name == name }); i >= 0 {
 		return &d.Spec.Versions[i]
@@ -139,7 +139,8 @@ func versionNamed(d *Definition, name string) *Version {
 	return nil
 }
 
-// overlay returns the wanted definition with what others may have set in the server's, and with the server's defaults.
+// overlay returns the wanted definition with the server's defaults, and with the labels, annotations and CABundle that
+// others may have set in the server's definition.
 func overlay(live, want *Definition) *Definition {
 	out := meta.Clone(want)
 	out.Labels, out.Annotations = merged(live.Labels, want.Labels), merged(live.Annotations, want.Annotations)
@@ -161,7 +162,7 @@ func overlay(live, want *Definition) *Definition {
 	return out
 }
 
-// merged returns the entries of both maps; those of over win. It is nil if there are none.
+// merged returns the entries of both maps; those of over win. It returns nil if there are none.
 func merged(under, over map[string]string) map[string]string {
 	if len(under)+len(over) == 0 {
 		return nil
@@ -189,7 +190,7 @@ func (d *differ) differ(path string, from, to any, danger Danger) {
 	}
 }
 
-// jsonOf returns a value for a Change: "" for a zero.
+// jsonOf returns the JSON of a value for a Change: "" for a zero value, and the start of a long text.
 func jsonOf(v any) string {
 	text, err := json.Marshal(v)
 	switch string(text) {
@@ -229,7 +230,7 @@ func (d *differ) version(was, is *Version) {
 	d.schema(is.Name, rootless(from), rootless(to))
 }
 
-// rootless returns the schema of an object without the members that the server adds, or knows anyway.
+// rootless returns the schema of an object without the members that the server adds or already knows.
 func rootless(s *Schema) *Schema {
 	out := *s
 	out.Properties = map[string]*Schema{}

@@ -21,7 +21,7 @@ type Schema struct {
 	Example    json.RawMessage    `json:"example,omitempty"`
 	Properties map[string]*Schema `json:"properties,omitempty"`
 	Required   []string           `json:"required,omitempty"`
-	// AdditionalProperties is the schema of the values of a map, Items that of the elements of a list.
+	// AdditionalProperties is the schema of the values of a map, and Items is the schema of the elements of a list.
 	AdditionalProperties *SchemaOrBool `json:"additionalProperties,omitempty"`
 	Items                *Schema       `json:"items,omitempty"`
 
@@ -54,7 +54,7 @@ type Schema struct {
 	Rules                 []Rule   `json:"x-kubernetes-validations,omitempty"`
 }
 
-// ExternalDocs point to a document about a schema.
+// ExternalDocs is a link to a document about a schema.
 type ExternalDocs struct {
 	Description string `json:"description,omitempty"`
 	URL         string `json:"url,omitempty"`
@@ -63,8 +63,8 @@ type ExternalDocs struct {
 // Rule is a rule in CEL, in which self is the value and oldSelf the value before the write.
 type Rule struct {
 	Rule string `json:"rule"`
-	// Message says what is wrong if the rule is false; MessageExpression is a rule that makes the message. Without both,
-	// the message is the rule.
+	// Message is the error's text if the rule is false. MessageExpression is a CEL expression for that text. Without
+	// both, the text is the rule.
 	Message           string `json:"message,omitempty"`
 	MessageExpression string `json:"messageExpression,omitempty"`
 	// Reason is "FieldValueInvalid", the default, "FieldValueForbidden", "FieldValueRequired" or "FieldValueDuplicate".
@@ -97,10 +97,10 @@ func (s *SchemaOrBool) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &s.Schema)
 }
 
-// anything reports whether the schema of values or elements accepts every value and keeps it.
+// anything reports whether the schema accepts and keeps every value.
 func (s *Schema) anything() bool { return s.Type == "" && s.PreserveUnknownFields }
 
-// values returns the schema of the values of a map, nil if s is not a map with a schema.
+// values returns the schema of the values of a map; nil if s is not a map with a schema.
 func (s *Schema) values() *Schema {
 	if s.AdditionalProperties == nil {
 		return nil

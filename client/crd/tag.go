@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// This file reads the tag of a field: words that are separated by semicolons. A word may have a value after "=". Two
-// semicolons are a semicolon in a value.
+// This file reads the tag of a field: words that are separated by semicolons. A word may have a value after "=". In a
+// value, two semicolons stand for one.
 
 // tagKey is the key of the tag.
 const tagKey = "crd"
 
 // word is one word of a tag.
 type word struct {
-	items  int // how many times "items." stands before the name: the word is about the elements, or theirs
+	items  int // number of prefixes "items.": 1 for the elements, 2 for the elements of the elements
 	name   string
 	value  string
 	valued bool // there is an "="
@@ -25,7 +25,7 @@ type word struct {
 type wordKind int
 
 const (
-	flagWord   wordKind = iota // none
+	flagWord   wordKind = iota // no value
 	textWord                   // a text
 	listWord                   // texts that are separated by commas
 	numberWord                 // a number
@@ -33,7 +33,7 @@ const (
 	valueWord                  // a value of the field's type
 )
 
-// words has the kind of each word.
+// kindOf returns the kind of a word, and whether there is such a word.
 func kindOf(name string) (wordKind, bool) {
 	switch name {
 	case "required", "optional", "nullable", "preserveUnknown", "embedded", "optionalOldSelf":
@@ -52,7 +52,7 @@ func kindOf(name string) (wordKind, bool) {
 	return 0, false
 }
 
-// wordNames are the words, for errors.
+// wordNames lists the words for errors.
 const wordNames = "required, optional, nullable, default, enum, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, " +
 	"maxLength, minItems, maxItems, minProperties, maxProperties, pattern, format, rule, message, messageExpression, reason, fieldPath, optionalOldSelf, " +
 	"listType, listMapKeys, mapType, preserveUnknown, embedded and type, each with items. in front for the elements of a list or map"
@@ -85,7 +85,7 @@ func parseWords(text string) (words []word, err error) {
 	return words, nil
 }
 
-// ofRule reports whether a word is part of a rule, of which a tag may have several.
+// ofRule reports whether a word is part of a rule. A tag may have several rules.
 func ofRule(name string) bool {
 	return slices.Contains([]string{"rule", "message", "messageExpression", "reason", "fieldPath", "optionalOldSelf"}, name)
 }

@@ -38,7 +38,7 @@ func (s *Schema) consistent() error {
 	return nil
 }
 
-// check returns why a JSON value does not fit the schema.
+// check returns an error if a JSON value does not fit the schema.
 func (s *Schema) check(value json.RawMessage) error {
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.UseNumber()
@@ -109,7 +109,7 @@ func asJSON(v any) string {
 	if text, is := v.(string); is {
 		return string(quote(text))
 	}
-	text, _ := json.Marshal(v) // it was decoded from JSON
+	text, _ := json.Marshal(v) // cannot fail: v was decoded from JSON
 	return string(text)
 }
 
@@ -163,7 +163,7 @@ func (s *Schema) checkNumber(v json.Number) error {
 	for _, limit := range []struct {
 		is        *json.Number
 		exclusive bool
-		sign      int // of the wrong side
+		sign      int // the sign of a comparison with a number that breaks the limit
 		must      string
 	}{{s.Minimum, s.ExclusiveMinimum, -1, "at least"}, {s.Maximum, s.ExclusiveMaximum, 1, "at most"}} {
 		if limit.is == nil {

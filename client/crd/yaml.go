@@ -12,8 +12,7 @@ import (
 )
 
 // YAML returns the manifest of definitions: one document each, with the members in order, and without status. The same
-// definitions make the same text. The error says which definition has no JSON, because a member was set to a text that
-// is none.
+// definitions make the same text. YAML returns an error that names the definition if a member was set to invalid JSON.
 func YAML(defs ...*Definition) ([]byte, error) {
 	var b bytes.Buffer
 	for i, d := range defs {
@@ -38,8 +37,9 @@ func YAML(defs ...*Definition) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// CheckFile returns an error unless the file has the manifest of the definitions, and says which line differs. With
-// update it writes the file. So a repository keeps the manifests of its types with a test:
+// CheckFile returns an error unless the file has the manifest of the definitions. The error names the first line that
+// differs. If update is true, CheckFile writes the file instead. So a test can keep the manifests of a repository up to
+// date:
 //
 //	var update = flag.Bool("update", false, "write the manifests")
 //
@@ -78,7 +78,8 @@ func CheckFile(name string, update bool, defs ...*Definition) error {
 	return fmt.Errorf("%s is not the manifest of the types: line %d is %s, and should be %s", name, n+1, line(is), line(should))
 }
 
-// writeObject writes the members of an object, one a line. The first follows what stands in its line if inline.
+// writeObject writes the members of an object, one per line. If inline is true, the first member continues the current
+// line.
 func writeObject(b *bytes.Buffer, object map[string]any, indent int, inline bool) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !inline {
@@ -143,10 +144,10 @@ func yamlScalar(v any) string {
 }
 
 var (
-	// plain is a text that is the same text in YAML, unless it is one of the keywords, which a reader of YAML 1.1 or 1.2
-	// takes for another value.
+	// plain matches a text that needs no quotes in YAML, unless it is one of the keywords, which a reader of YAML 1.1
+	// or 1.2 reads as another value.
 	plain = regexp.MustCompile(`^(\.[A-Za-z]|[A-Za-z_])([A-Za-z0-9 _./(),-]*[A-Za-z0-9_./),-])?$`)
-	// single is a text that can stand in single quotes, where nothing but these is escaped.
+	// single matches a text that can stand in single quotes, where only the single quote is escaped.
 	single   = regexp.MustCompile(`^[ -~]*$`)
 	keywords = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null|\.inf|\.nan)$`)
 )

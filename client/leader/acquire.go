@@ -44,7 +44,7 @@ func (l *lock) step() (do step, wait time.Duration, err error) {
 		return stepClaim, 0, nil
 	case free(l.rec):
 		return stepClaim, 0, nil
-	case l.foreign > 2: // an earlier process with this identity may have left one record, and another may have been under way
+	case l.foreign > 2: // an earlier process may have left one record of this identity, and another one under way
 		return 0, 0, l.e.shared()
 	}
 	if wait := left(); wait > 0 {
@@ -89,7 +89,7 @@ func (l *lock) excluded(wait time.Duration) {
 // acquire waits until this process holds the lease. It returns false without an error when ctx ends.
 func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 	config, pace, limit := l.e.config, newPace(l.e.config), l.e.config.RenewDeadline*3/4
-	read, polled := true, false // polled: a change that this read finds has been missed by the watch
+	read, polled := true, false // polled: the watch has missed a change that this read finds
 	late := 0                   // number of claims in a row that were answered too late to lead
 	defer l.e.waits(nil)
 	for ctx.Err() == nil {

@@ -28,11 +28,11 @@
 // work must be idempotent: compare the actual with the desired state, or record finished work on an object at the
 // server and check there first. See informer.Group.Runners and controller.Options.StartAtTerm.
 //
-// The first guarantee assumes that the monotonic clock of a contender does not run faster than that of the leader by
-// more than LeaseDuration / RenewDeadline, which is 1.5 by default, that nobody else writes to the lease or deletes it,
-// and that the wall clock is right after the machine has slept. A request that is under way when the term ends may
-// still take effect. To prevent that, send a precondition, such as the resource version of an update or the number of
-// the term. DESIGN.md has the interleavings.
+// The first guarantee has three conditions. The monotonic clock of a contender must not run faster than that of the
+// leader by a factor of more than LeaseDuration / RenewDeadline, which is 1.5 by default. Nobody else may write to the
+// lease or delete it. The wall clock must be right after the machine has slept. A request that is under way when the
+// term ends may still take effect. To prevent that, send a precondition, such as the resource version of an update or
+// the number of the term. DESIGN.md has the interleavings.
 //
 // # Faults
 //
@@ -48,11 +48,11 @@
 //	lease deleted                             the leader loses it at once. Contenders that have seen a holder wait until
 //	                                          its lease would have run out
 //	holder removed with kubectl               the leader loses it at once: a way to force a failover
-//	machine sleeps, or its wall clock is      the leader loses the lease if that takes it past the deadline. Contenders
-//	set forward                               do not use the wall clock
+//	machine sleeps, or its wall clock is      the leader loses the lease if the wall clock passes the deadline.
+//	set forward                               Contenders do not use the wall clock
 //	wall clock set back                       no effect
-//	etcd restored from a backup               the leader loses the lease; the process that takes it next has waited
-//	                                          until it would have run out
+//	etcd restored from a backup               the leader loses the lease. The next leader first waits until the lease
+//	                                          would have run out
 //	another process with the same Identity    ErrShared, within a *LostError in the one that leads
 //	no duration in the lease                  Options.LeaseDuration counts
 //	spec.strategy set                         ErrCoordinated: the server chooses the holder of such a lease (KEP-4355)
@@ -69,5 +69,5 @@
 //	watch   leases.coordination.k8s.io  Options.Name       a failover takes up to 1.75 RetryPeriod longer, and the
 //	                                                       refusal is reported
 //
-// Neither list, patch nor delete is used.
+// The election does not need list, patch or delete.
 package leader

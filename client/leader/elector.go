@@ -26,7 +26,7 @@ type Elector struct {
 	clock   clock
 	log     *report.Log // for errors if OnError is nil, and for changes of leadership
 
-	mu       sync.Mutex // guards the rest
+	mu       sync.Mutex // guards the fields below
 	ours     []record   // the records written by earlier Runs; the current Run uses it without mu
 	term     *term      // the current term; nil while lead does not run
 	status   Status     // without the fields that Status() fills in
@@ -58,7 +58,7 @@ func Run(ctx context.Context, c *client.Client, config Options, lead func(ctx co
 // String names the lease.
 func (e *Elector) String() string { return fmt.Sprintf("leader election by lease %q", e.key) }
 
-// Permissions returns what the election asks of the server; see the documentation of the package.
+// Permissions returns the permissions that the election needs; see the documentation of the package.
 func (e *Elector) Permissions() []client.Access {
 	all := e.leases.In(e.key.Namespace).One(e.key).Access("get", "update", "watch")
 	return append(all, e.leases.In(e.key.Namespace).Access("create")...)
@@ -98,7 +98,7 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context) error)
 	e.log.Start(ctx)
 	defer e.log.Stop()
 	rider, rides := election.RiderOf(ctx)
-	if !rides { // with a Rider, no leader is elected
+	if !rides { // an election with a Rider elects no leader
 		defer hooks.Run(ctx, e.hooks(ctx).Run, RunInfo{Lease: e.key, Status: e.Status})()
 	}
 
@@ -145,7 +145,7 @@ func (e *Elector) end() {
 	e.status.Running = false
 }
 
-// lead calls work, renews the lease while work runs, and then releases it, also if work panics.
+// lead calls work, renews the lease while work runs, and then releases the lease, even if work panics.
 func (e *Elector) lead(ctx context.Context, l *lock, w *watcher, work func(ctx context.Context) error) error {
 	t, leads := newTerm(ctx, e, Term{Number: l.rec.transitions, UID: l.lease.GetUID(), Identity: e.config.Identity}, l.held.sent)
 	k := &keeper{lock: l, w: w, term: t}

@@ -9,8 +9,8 @@ import (
 )
 
 // Hooks are functions that an Elector calls on events; see also [WithHooks]. All are optional. Their context has the
-// values of Run's. Several goroutines may call them at once. They should return soon, because renewals wait for them;
-// if they do not return, the lease is lost at its deadline.
+// values of Run's context. Several goroutines may call them at once. They should return soon, because renewals wait for
+// them; if they do not return, the lease is lost at its deadline.
 type Hooks struct {
 	// Run is called when the Run of an Elector begins. ended, unless it is nil, is called before that Run returns.
 	Run func(ctx context.Context, r RunInfo) (ended func())

@@ -18,7 +18,7 @@ type keeper struct {
 	w    *watcher
 	term *term
 	name string // the name of lead, for errors
-	told bool   // the caller of Run reports by itself that lead does not end
+	told bool   // the caller of Run itself reports that lead does not return
 }
 
 // run renews the lease until stop ends, which is when lead has returned. Once the lease is lost, run only waits for
@@ -77,8 +77,8 @@ func (k *keeper) due() time.Duration {
 	return max(k.e.config.RetryPeriod-k.held.sent.until(k.e.clock.now()), 0)
 }
 
-// isSuspicious reports whether an event shows another lease than this process wrote. The event may be old, so it only
-// causes a renewal, and the server decides.
+// isSuspicious reports whether an event shows a state of the lease that this process has not written. The event may be
+// old, so it only causes a renewal, and the server decides.
 func (k *keeper) isSuspicious(n news) bool {
 	if !n.deleted && recordOf(n.lease) == k.rec && n.lease.GetUID() == k.term.UID {
 		return false

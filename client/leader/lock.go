@@ -12,7 +12,8 @@ import (
 	"github.com/bowline-go/bowline/internal/election"
 )
 
-// lock is the state of the lease as a Run knows it, and reads and writes the lease. One goroutine at a time uses it.
+// lock holds the state of the lease as a Run knows it. It reads and writes the lease. Only one goroutine at a time uses
+// it.
 //
 // Every write replaces one version of the lease, so at most one of the writes from the same version takes effect. If
 // the answer to a write is lost, it suffices to remember the write: if a later read shows its record, it took effect;
@@ -29,7 +30,7 @@ type lock struct {
 	tries []claim  // claims from the version of lease, with unknown outcomes
 	ours  []record // records written by earlier Runs of the Elector, whose lead has returned
 
-	seen     record        // the last record that the lease had, also after it was deleted
+	seen     record        // the last record that the lease had, even if it was deleted
 	since    time.Duration // when seen was first seen, by the monotonic clock
 	restored bool          // the last state of the lease is older than the one before
 	foreign  int           // number of records seen with this identity that this Elector did not write
@@ -41,7 +42,7 @@ type lock struct {
 // claim is a record that this process has sent as the holder.
 type claim struct {
 	record record
-	sent   instant // when it was sent, read right before
+	sent   instant // the time right before the record was sent
 }
 
 // maxTries bounds how many writes with unknown outcomes are remembered. Only refused writes fail so often in a row.

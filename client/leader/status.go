@@ -49,7 +49,7 @@ func (e *Elector) Status() Status {
 }
 
 // Live returns an error if lead still runs although the lease has been lost for longer than Options.Grace. The process
-// should then be restarted, because another one may do the same work. Otherwise Live returns nil, also if this process
+// should then be restarted, because another one may do the same work. Otherwise Live returns nil, even if this process
 // does not lead.
 func (e *Elector) Live() error {
 	e.mu.Lock()

@@ -62,15 +62,15 @@ type term struct {
 	cancel context.CancelCauseFunc // ends the context of lead
 	done   chan struct{}           // closed at the end
 
-	mu      sync.Mutex // guards the rest; the clock is read before it is taken
+	mu      sync.Mutex // guards the fields below; the clock is read before mu is locked
 	used    meter      // the time since right before the last certain renewal was sent
 	failure error      // the error of the last attempt to renew, or nil
 	ended   error      // why the term is over; nil while it is valid
 	at      instant    // when the term ended
 }
 
-// newTerm returns a term and the context of lead, which ends with ctx or with the term. from is right before the
-// request that took or renewed the lease was sent.
+// newTerm returns a term and the context of lead, which ends with ctx or with the term. from is the instant right
+// before the request that took or renewed the lease was sent.
 func newTerm(ctx context.Context, e *Elector, t Term, from instant) (*term, context.Context) {
 	n := &term{Term: t, e: e, used: newMeter(from, e.clock.now()), done: make(chan struct{})}
 	ctx, n.cancel = context.WithCancelCause(ctx)

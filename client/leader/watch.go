@@ -18,12 +18,13 @@ type news struct {
 	deleted bool
 }
 
-// watcher watches the lease during a Run. It keeps only the latest event. It only saves time: its users also poll.
+// watcher watches the lease during a Run. It keeps only the latest event. It only makes contenders faster, because they
+// also poll.
 type watcher struct {
 	e     *Elector
 	ready chan struct{} // has a token if there is an event
 
-	mu     sync.Mutex // guards the rest
+	mu     sync.Mutex // guards the fields below
 	latest *news
 	cut    context.CancelFunc // ends the open watch; nil if there is none
 }

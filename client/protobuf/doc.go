@@ -5,7 +5,7 @@
 // program links only the tables that it imports. Package all has the tables of every group. The kinds of custom
 // resources have no protobuf form: an API server answers them in JSON.
 //
-// The tables are those of Kubernetes 1.37, with the members that kinds of 1.35 and 1.36 had besides, so the Go types of
-// k8s.io/api of those releases can be filled too. If a newer server sends a field that a table does not have, the
-// client skips it, as it skips a field that T does not have.
+// The tables have the members of Kubernetes 1.37, and the other members that kinds of 1.35 and 1.36 had. So they can
+// also fill the Go types of k8s.io/api of those releases. If a newer server sends a field that a table does not have,
+// the client skips it, as it skips a field that T does not have.
 package protobuf

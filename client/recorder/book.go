@@ -30,7 +30,7 @@ type book struct {
 
 	digests digester
 	began   time.Time          // where clock starts; set by the first record
-	active  map[digest]*series // of the series that have not ended, those that are due or flying
+	active  map[digest]*series // the series that have not ended and are due or flying
 	idle    *lru[remembered]   // the other series that have not ended
 	due     queue
 	flying  int // number of series with a request under way
@@ -49,8 +49,8 @@ type book struct {
 	dropped             map[Cause]int
 	untold              map[Cause]*DropError
 	untoldCut           *cutError
-	untoldOdd           error     // about the first reason of an odd form
-	odd                 bool      // there was such a reason
+	untoldOdd           error     // about the first reason that no condition may have
+	odd                 bool      // such a reason was recorded
 	told                time.Time // when drops and cuts were last reported
 	changed             bool      // Run must call take and tell again
 }
@@ -72,7 +72,7 @@ func (b *book) forgetAll() {
 	b.failing, b.resume, b.backoff = false, time.Time{}, retry.New(retry.Policy{})
 }
 
-// add adds a record that is valid and has been fitted.
+// add adds a record that has passed validate and fit.
 func (b *book) add(now time.Time, r Record) {
 	if b.ended {
 		b.drop(DropError{Cause: Stopped, Count: 1, Record: r})
@@ -214,8 +214,8 @@ func (b *book) shorten(r Record, err error) {
 	}
 }
 
-// look collects a warning about the first reason that servers take for a record, and refuse for a condition.
-// The reason is that of the caller, which may be longer than that of the record.
+// look collects a warning about the first reason that servers accept in a record and refuse in a condition. reason is
+// the caller's reason, which fit may have shortened in the record.
 func (b *book) look(r Record, reason string) {
 	if b.odd {
 		return
@@ -229,7 +229,7 @@ func (b *book) look(r Record, reason string) {
 // tellEvery is the minimum time between two reports of drops and cuts.
 const tellEvery = time.Second
 
-// news is what a run reports.
+// news has the reports of one call of tell.
 type news struct {
 	drops []*DropError
 	cut   *cutError

@@ -14,8 +14,8 @@
 // # Guarantees
 //
 //   - Recording never blocks, whatever the server and the program's hooks do, and is safe before, during and after Run.
-//   - Memory is bounded: at most 1000 new records wait, and 4096 are remembered. A remembered record that the server
-//     has up to its last repetition takes about 250 bytes, and keeps no text of its object alive.
+//   - Memory is bounded: at most 1000 new records wait, and 4096 are remembered. If the server has all repetitions of a
+//     remembered record, the record takes about 250 bytes, and keeps no text of its object alive.
 //   - Every record is counted once: as sent, as waiting, or as dropped with a [Cause] ([Recorder.Status]). Drops are
 //     reported to Options.OnError, or logged.
 //   - A record appears once at the server, even if an answer is lost and the request is repeated.
@@ -31,7 +31,7 @@
 //
 // The first repetition updates the count at once. The next update follows 10 s later, then 30 s, 90 s, 4.5 minutes and
 // every 5 minutes. So kubectl shows the true count within 5 minutes of the last occurrence, and an object that fails a
-// hundred times a second costs a request in 5 minutes.
+// hundred times a second costs one request every 5 minutes.
 //
 // If many records differ only in their notes, the tenth within 10 minutes and the later ones are combined into one
 // series (Options.Similar). Its note is "(combined from similar events): " and the note of the first of them. The
@@ -43,7 +43,7 @@
 // # Failures
 //
 //	the network, 401, 408, 409, 429, 5xx      sent again after growing waits of up to a minute, for an hour
-//	403, except in a terminating namespace    sent again like those for half a minute, because a server that has just
+//	403, except in a terminating namespace    the same, but for half a minute, because a server that has just
 //	                                          started may not know the program's rights yet; then dropped, with the
 //	                                          cause Refused
 //	404 of a namespace, 422, other 4xx        dropped, with the cause Refused
@@ -52,8 +52,8 @@
 //
 // While requests fail, one is sent at a time, so a server that comes back is not flooded. After a failure all records
 // wait: less than a second at first, up to 30 s while no request succeeds, or for the server's Retry-After, 5 minutes
-// at most. Then records that have not failed are sent first. So a record that always fails, such as by a webhook for
-// one namespace, delays the others only by these waits.
+// at most. Then records that have not failed are sent first. So a record that always fails, for example because of a
+// webhook for one namespace, delays the others only by these waits.
 //
 // # Permissions
 //

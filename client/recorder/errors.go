@@ -51,7 +51,7 @@ type DropError struct {
 	Count int
 	// Record is the latest dropped record.
 	Record Record
-	// Err is the server's error, or what is wrong with the record. It is nil if there is no further reason.
+	// Err is the server's error, or the error of an invalid record. It is nil if there is no further reason.
 	Err error
 }
 
@@ -64,7 +64,7 @@ func (e *DropError) Error() string {
 	return text
 }
 
-// Unwrap returns the server's error, or what is wrong with the record.
+// Unwrap returns Err.
 func (e *DropError) Unwrap() error { return e.Err }
 
 // cutError says that records were longer than the server allows, and have been cut.

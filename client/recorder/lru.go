@@ -9,7 +9,7 @@ import "math/bits"
 type lru[V any] struct {
 	most    int        // less than 1<<16
 	size    int        // number of keys
-	entries []entry[V] // entries[0] is the root of the order: its newer one is the least recently used of all
+	entries []entry[V] // entries[0] is the root of the order; its newer is the least recently used entry
 	heads   []uint16   // the first entry of each chain; their number is a power of two
 	free    uint16     // the first of the chain of unused entries
 }
@@ -108,12 +108,12 @@ func (l *lru[V]) unused() uint16 {
 	return uint16(len(l.entries) - 1)
 }
 
-// grow doubles the room for entries, but makes none for more than most.
+// grow doubles the room for entries, up to room for most entries.
 func (l *lru[V]) grow() {
 	room := min(max(16, 2*(cap(l.entries)-1)), l.most)
 	l.entries = append(make([]entry[V], 0, 1+room), l.entries...)
 	l.heads = make([]uint16, 1<<bits.Len(uint(room-1)))
-	for i := 1; i < len(l.entries); i++ { // all are used, or there would be no need to grow
+	for i := 1; i < len(l.entries); i++ { // all entries are used, otherwise unused would not call grow
 		e := &l.entries[i]
 		head := l.head(e.key)
 		e.chain, *head = *head, uint16(i)

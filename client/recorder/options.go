@@ -26,9 +26,8 @@ type Options struct {
 	// Burst is how many new records of one type an object may have at once. A repetition is not a new record. After
 	// that the object may have one more every 5 minutes. 0 means 25, and a negative number means no limit.
 	Burst int
-	// Similar is the number of records within ten minutes, differing only in their notes, from which on they are
-	// combined: record number Similar and the later ones become one record. 0 means 10, and a negative number means
-	// that records are never combined.
+	// Similar limits the records within ten minutes that differ only in their notes: record number Similar and the
+	// later ones are combined into one record. 0 means 10, and a negative number means that records are never combined.
 	Similar int
 	// Grace is how long Run still sends waiting records after its context has ended. 0 means 5 s, and a negative
 	// duration means that Run drops them.
@@ -39,7 +38,8 @@ type Options struct {
 	//   - an error of the server, which is retried;
 	//   - a *DropError, when records have been dropped;
 	//   - an error that says how many records have been cut, and why;
-	//   - once, an error that quotes a reason that a server would refuse in a condition. Records with it are sent.
+	//   - once, an error that quotes a reason that a server would refuse in a condition. Records with such a reason are
+	//     sent.
 	//
 	// Only Run calls it, so a slow OnError does not delay [Recorder.Record], only the sending. Several goroutines may
 	// call it at once with errors of the server.
@@ -62,7 +62,7 @@ const (
 	defaultGrace   = 5 * time.Second
 
 	refill = 5 * time.Minute // the time after which an object may have one more record than Burst
-	queued = 1000            // how many new records may wait for the server, also before Run
+	queued = 1000            // how many new records may wait for the server, even before Run
 	maxAge = time.Hour       // how long a record may wait for the server, which forgets records after an hour too
 )
 

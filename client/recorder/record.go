@@ -62,7 +62,7 @@ func (r Reference) String() string {
 	return fmt.Sprintf("%s %q", shown.Text(cmp.Or(r.GVK.Kind, "object")), shown.Text(r.Identity.Key().String()))
 }
 
-// validate returns what is wrong with a reference.
+// validate returns an error if the reference is invalid.
 func (r Reference) validate() error {
 	id := r.Identity
 	switch {
@@ -87,7 +87,7 @@ func (r Reference) namespace() string {
 	return cmp.Or(r.Identity.Namespace, "default")
 }
 
-// validate returns what is wrong with a record.
+// validate returns an error if the record is invalid.
 func (r Record) validate() error {
 	if err := r.Regarding.validate(); err != nil {
 		return fmt.Errorf("recorder.Record: Regarding %w", err)
@@ -124,7 +124,7 @@ func (r Record) fit() (Record, error) {
 func cut(s string, limit int) string {
 	long := len(s) > limit
 	if long {
-		s = s[:limit] // first, so that a long text is not read whole
+		s = s[:limit] // before ToValidUTF8, so that it does not read all of a long text
 	}
 	if s = strings.ToValidUTF8(s, string(utf8.RuneError)); !long && len(s) <= limit {
 		return s

@@ -19,7 +19,7 @@ type Recorder struct {
 	log    *report.Log
 	woken  chan struct{} // has a token if Run should look at the book again
 
-	mu      sync.Mutex // guards the rest; not held while functions of the caller run
+	mu      sync.Mutex // guards the fields below; not held while functions of the caller run
 	running bool
 	book    *book
 }
@@ -40,8 +40,8 @@ func (r *Recorder) String() string {
 	return fmt.Sprintf("recorder %q", r.o.Controller)
 }
 
-// Permissions returns what the recorder asks of the server: to create and patch events.events.k8s.io, in all namespaces,
-// because a record is in the namespace of the object that it is about.
+// Permissions returns the permissions that the recorder needs: to create and patch events.events.k8s.io in all
+// namespaces, because a record is in the namespace of the object that it is about.
 func (r *Recorder) Permissions() []client.Access { return r.events.Access("create", "patch") }
 
 // Record makes a record, which Run sends. It never blocks and may be called at any time. A record that is dropped or

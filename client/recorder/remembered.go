@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// remembered is an idle series. The next occurrence brings the rest: the record, which equals the first one in
-// everything that belongs to the key. Times are by the clock of the book; first has also the time of the wall clock,
-// because the server gets it.
+// remembered is an idle series. It keeps no record: the record of the next occurrence equals the first one in
+// everything that belongs to the key. Times are by the clock of the book. Only first also has the time of the wall
+// clock, because the recorder sends it to the server.
 type remembered struct {
 	first    time.Time
 	last     time.Duration
@@ -18,7 +18,7 @@ type remembered struct {
 	rest     string // the parts of the first record that do not belong to the key
 }
 
-// remember returns what is remembered of a series that has become idle.
+// remember returns the remembered form of a series that has become idle.
 func (b *book) remember(s *series) remembered {
 	return remembered{
 		first: s.first, last: b.clock(s.last), earliest: max(0, b.clock(s.earliest)), interval: s.interval,
@@ -40,7 +40,7 @@ func (b *book) recall(m remembered, d digest, r Record, combined bool) *series {
 }
 
 // rest returns the parts of the record that do not belong to the key: the resource versions, and the note of a combined
-// one.
+// series.
 func (s *series) rest() string {
 	var rest []byte
 	add := func(text string) {

@@ -83,7 +83,7 @@ func outcomeOf(create bool, err error) outcome {
 		return exists
 	}
 	switch code := status.Status.Code; {
-	case code == http.StatusNotFound && !status.FromStatus: // a proxy, or a server that serves nothing there now
+	case code == http.StatusNotFound && !status.FromStatus: // a proxy, or a server that does not serve events now
 		return failed
 	case code == http.StatusNotFound && !create:
 		return gone
@@ -160,7 +160,7 @@ func (b *book) sentOne(now time.Time, t task, o outcome) bool {
 	if t.count > 1 && !t.create {
 		s.updated(now)
 	}
-	s.since = now // approximately when the first occurrence since then was made
+	s.since = now // approximately when the oldest unsent occurrence was made
 	return true
 }
 

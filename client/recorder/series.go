@@ -52,8 +52,8 @@ type series struct {
 	digest   digest // of its key
 	combined bool
 	record   Record   // the first occurrence
-	stamp    int64    // in its name at the server
-	at       meta.Key // at the server
+	stamp    int64    // the stamp in the record's name
+	at       meta.Key // the record's key at the server
 
 	first, last time.Time // when the first and the last occurrence were made
 	since       time.Time // when the oldest unsent occurrence was made
@@ -63,7 +63,7 @@ type series struct {
 
 	interval time.Duration // the wait after the last update
 	earliest time.Time     // when the next update may be sent
-	when     time.Time     // the order among the due series
+	when     time.Time     // when the series is due; it orders the queue
 	index    int           // in due, or -1
 	flying   bool          // a request is under way
 	attempts int           // number of failed attempts in a row

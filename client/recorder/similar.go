@@ -17,11 +17,11 @@ const (
 // group has the notes of similar records.
 type group struct {
 	notes    []seen        // of the last ten minutes; fewer than Options.Similar
-	combined time.Duration // when one was last combined, by the clock of the book; 0 means never
+	combined time.Duration // when a record was last combined, by the clock of the book; 0 means never
 }
 
 type seen struct {
-	note uint64        // its hash
+	note uint64        // the hash of the note
 	at   time.Duration // by the clock of the book
 }
 

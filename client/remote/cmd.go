@@ -143,8 +143,8 @@ func (c *Cmd) CombinedOutput(ctx context.Context) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// StdinPipe returns a pipe to the command's input. The caller closes it to end the input. Wait closes it too. A second
-// Close does nothing.
+// StdinPipe returns a pipe to the command's input. The caller closes the pipe to end the input. Wait closes it too. A
+// second Close does nothing.
 func (c *Cmd) StdinPipe() (io.WriteCloser, error) {
 	if err := c.takes("StdinPipe: Stdin must be nil", c.Stdin == nil); err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (c *Cmd) outputPipe(name string, to *io.Writer, i int) (io.ReadCloser, erro
 	return r, nil
 }
 
-// takes returns an error unless the command is not started and the streams that the call sets are free.
+// takes returns an error if the command has started, or if a stream that the call sets is in use (free is false).
 func (c *Cmd) takes(rule string, free bool) error {
 	switch {
 	case c.started:
@@ -279,7 +279,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// locked is a Writer that several goroutines may share: one at a time writes.
+// locked is a Writer that several goroutines may share: only one of them writes at a time.
 type locked struct {
 	mu *sync.Mutex
 	io.Writer

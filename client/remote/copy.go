@@ -36,8 +36,8 @@ type CopyOptions struct {
 	// LeaveOut skips symbolic links that may lead out of the copied folder, devices, pipes and sockets, and
 	// CopyResult.LeftOut names them. Without LeaveOut, the copy fails at the first of them.
 	LeaveOut bool
-	// AllowChanges accepts files that changed while the container's tar read them, as tar read them. Without it, such a
-	// file fails the copy. Only GNU tar reports such changes.
+	// AllowChanges accepts files that changed while the container's tar read them; the copy has the bytes that tar
+	// read. Without AllowChanges, such a file fails the copy. Only GNU tar reports such changes.
 	AllowChanges bool
 	// OneFile states that the source of CopyFrom is one file, or a symbolic link to one. If the container sends a
 	// folder, the copy fails. It must be false for the other functions.
@@ -85,7 +85,7 @@ type CopyResult struct {
 type copyError struct {
 	what   string
 	before CopyResult
-	kept   string // the end of the text about before
+	kept   string // the last words of the text that describes before
 	err    error
 }
 
@@ -99,7 +99,7 @@ func (e *copyError) Error() string {
 
 func (e *copyError) Unwrap() error { return e.err }
 
-// entryError says that a file, folder or link must not be copied, or not with these options.
+// entryError says that a file, folder or link cannot be copied, or cannot be copied with these options.
 type entryError struct {
 	name string // as in the source
 	err  error
@@ -141,7 +141,8 @@ type copying struct {
 	// stream is whether the copy uses the caller's Reader or Writer, which may block for ever.
 	stream bool
 
-	mu     sync.Mutex // guards the rest: a goroutine that run left behind in the caller's Reader or Writer may still use it
+	// mu guards the fields below. A goroutine that run left behind in the caller's Reader or Writer may still use them.
+	mu     sync.Mutex
 	over   bool
 	result CopyResult
 	now    progress
@@ -191,8 +192,8 @@ func (c *copying) validate(name, path string, perm bool) error {
 	return nil
 }
 
-// done ends the copy and returns the results of the exported function. kept is the end of the text about what was
-// copied before an error.
+// done ends the copy and returns the results of the exported function. The error says what was copied before it; kept
+// is the end of that text.
 func (c *copying) done(what string, kept string, err error) (CopyResult, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,8 +223,8 @@ func programPath(name string) string {
 	return name
 }
 
-// splitPath splits the name of a file or folder for "tar -C parent ./base". Base is empty if the name can only be that
-// of a folder.
+// splitPath splits the name of a file or folder for "tar -C parent ./base". base is empty if only a folder can have the
+// name.
 func splitPath(name string) (parent, base string) {
 	i := strings.LastIndexByte(name, '/')
 	parent, base = name[:i+1], name[i+1:]
@@ -343,7 +344,7 @@ func (c *copying) run(ctx context.Context, argv []string, send func(w io.Writer)
 		cmd.Stdin = input
 		go func() {
 			err := send(w)
-			sent <- err               // first, so that the result is there when the program sees the end of its input
+			sent <- err               // before the input ends, so that run finds the result
 			_ = w.CloseWithError(err) // nil is the end of the input
 		}()
 	}
@@ -421,7 +422,7 @@ type sum struct {
 	sum  [sha256.Size]byte
 }
 
-// explained makes the exit code copyscript.Exists of a script match fs.ErrExist.
+// explained makes an ExitError with the code copyscript.Exists match fs.ErrExist.
 func explained(err error) error {
 	if exit, ok := errors.AsType[*ExitError](err); ok && exit.Code == copyscript.Exists {
 		return &existsError{err}

@@ -21,9 +21,9 @@ import (
 // ReadFile writes a file of a container to w. It follows a symbolic link. The file may have no size, such as one in
 // /proc. The container must have sh and cat.
 //
-// If the error is nil, w has received the whole file. Otherwise it has received the beginning, of which CopyResult has
-// the size; if the verification failed (CopyOptions.Verify), the bytes may be wrong. At the end of ctx, ReadFile does
-// not wait for a blocked Write.
+// If the error is nil, w has received the whole file. Otherwise w has received the beginning of the file, and
+// CopyResult.Bytes is its size; if the verification failed (CopyOptions.Verify), the bytes may be wrong. At the end of
+// ctx, ReadFile does not wait for a blocked Write.
 //
 // See [CopyResult] for the error.
 func ReadFile[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, name string, w io.Writer, o CopyOptions) (CopyResult, error) {
@@ -59,7 +59,7 @@ func (c *copying) readFile(ctx context.Context, name string, w io.Writer) error 
 		all.Sum(file.sum[:0])
 		parent, base := splitPath(name)
 		file.name = base
-		c.stream = false // verify uses no stream of the caller, so its goroutines are waited for
+		c.stream = false // verify uses no stream of the caller, so run waits for its goroutines
 		return c.verify(ctx, parent, []sum{file})
 	}
 	return nil
@@ -124,7 +124,7 @@ func (c *copying) writeFile(ctx context.Context, name string, r io.Reader) error
 	case isMissing("sh", err):
 		return fmt.Errorf("the container has no sh: %w", err)
 	case err != nil && !errors.As(err, new(*ExitError)) && !errors.As(err, new(*apierrors.StatusError)):
-		c.remove(ctx, temporary) // after an ExitError or a refusal there is no file: a script removes it when it fails
+		c.remove(ctx, temporary) // after an ExitError or a refusal there is no file: a script that fails removes it
 	}
 	return err
 }

@@ -44,9 +44,9 @@ import (
 // It cannot make CopyFrom write anywhere else, replace a folder, follow or make a link that leads out of the copied
 // files, or set the owner of a file.
 //
-// The container must have tar; or else sh, cat and readlink, and CopyFrom also uses head, stat and wc if the container
-// has them. Without stat, CopyFrom keeps only whether a file is executable. Without tar, a file that becomes shorter
-// while it is read fails the copy.
+// The container must have tar, or else sh, cat and readlink. In the second case CopyFrom also uses head, stat and wc if
+// the container has them. Without stat, CopyFrom keeps only whether a file is executable. Without tar, a file that
+// becomes shorter while it is read fails the copy.
 //
 // See [CopyResult] for the error.
 func CopyFrom[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, src, dir string, o CopyOptions) (CopyResult, error) {

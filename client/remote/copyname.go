@@ -49,8 +49,7 @@ func entryName(name string) (string, error) {
 	return strings.Join(parts, "/"), nil
 }
 
-// within returns the name of an entry relative to base, which the container was asked for. A name outside base is an
-// error.
+// within returns the name of an entry relative to base, the name that was requested. A name outside base is an error.
 func within(name, base string) (string, error) {
 	name, err := entryName(name)
 	if err != nil || base == "" || name == base {

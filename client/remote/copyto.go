@@ -84,7 +84,7 @@ func (c *copying) prepare(ctx context.Context, s *sentTree, dst string) error {
 		return fmt.Errorf("the container has no sh, which is needed unless CopyOptions.Overwrite is set: %v", err) // isMissing must not find the cause
 	}
 	if _, err = c.run(ctx, []string{"mkdir", "-p", "--", dst}, nil, discard); isMissing("mkdir", err) {
-		return nil // tar says if the folder is not there
+		return nil // tar reports a missing folder
 	}
 	return err
 }
@@ -138,7 +138,7 @@ func (s *sentTree) each(visit func(e entry) error) error {
 	})
 }
 
-// entry returns an entry; the zero entry if it is left out.
+// entry describes a file, folder or link. It returns the zero entry if LeaveOut skips it.
 func (s *sentTree) entry(name string, d fs.DirEntry) (entry, error) {
 	if _, err := entryName(name); err != nil {
 		return entry{}, &entryError{name, err}
@@ -213,7 +213,7 @@ func (s *sentTree) sendNames(w io.Writer) error {
 		_, err := out.WriteString(copyscript.Line(kind + "./" + e.name))
 		return err
 	})
-	s.c.result.LeftOut = nil // the entries are read again for the copy itself
+	s.c.result.LeftOut = nil // the copy itself reads the entries again, and records them again
 	if err != nil {
 		return err
 	}
@@ -221,8 +221,8 @@ func (s *sentTree) sendNames(w io.Writer) error {
 	return out.Flush()
 }
 
-// sendTar writes an archive. Each folder comes twice: first writable by its owner, so that files can be made in it, and
-// at the end with its own mode and time.
+// sendTar writes an archive. It has each folder twice: first writable by its owner, so that files can be made in it,
+// and at the end with the folder's own mode and time.
 func (s *sentTree) sendTar(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	archive := tar.NewWriter(out)

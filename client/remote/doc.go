@@ -5,8 +5,8 @@
 //	out, err := remote.Command(pods, key, "cat", "/etc/hostname").Output(ctx)
 //
 // pods is a handle on core v1 pods, of any T. The client needs the permissions get and create on pods/exec or
-// pods/attach; servers before 1.35 ask for get alone. The connection is a WebSocket; only servers since 1.30 can tell
-// a command that its input has ended. It uses the client's credentials, proxies and hooks.
+// pods/attach; servers before 1.35 ask for get alone. The connection is a WebSocket, which uses the client's
+// credentials, proxies and hooks. Only servers since 1.30 can tell a command that its input has ended.
 //
 // # Containers for debugging
 //
@@ -63,15 +63,15 @@
 //	_, err := remote.CopyFrom(ctx, pods, key, "/app/report.txt", ".", remote.CopyOptions{OneFile: true})
 //	// a folder, to ./log
 //	_, err = remote.CopyFrom(ctx, pods, key, "/var/log", ".", remote.CopyOptions{})
-//	// what is in a folder, to the folder logs
+//	// the entries of a folder, to the folder logs
 //	_, err = remote.CopyFrom(ctx, pods, key, "/var/log/", "logs", remote.CopyOptions{})
-//	// all of a folder that may be copied
+//	// a folder, without the entries that must not be copied
 //	_, err = remote.CopyFrom(ctx, pods, key, "/etc", ".", remote.CopyOptions{LeaveOut: true})
-//	// what is in a local folder, to the folder /etc/app of the container
+//	// the entries of a local folder, to the folder /etc/app of the container
 //	_, err = remote.CopyTo(ctx, pods, key, os.DirFS("conf"), "/etc/app", remote.CopyOptions{Overwrite: true})
 //
 // They run tar in the container or, without tar, sh and a few more programs. They trust nothing that a container sends:
-// CopyFrom writes nothing outside the destination folder, nothing but the requested name if that has no slash at its
-// end, and no more than [CopyOptions] allows. [CopyFrom] lists what a hostile container can do within these bounds. A
-// copy from a container that sends nothing lasts until the context ends.
+// CopyFrom writes nothing outside the destination folder, and no more than [CopyOptions] allows. If the requested name
+// does not end in a slash, CopyFrom makes only that name. [CopyFrom] lists what a hostile container can do within these
+// bounds. A copy from a container that sends nothing lasts until the context ends.
 package remote

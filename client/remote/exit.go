@@ -28,7 +28,7 @@ type ExitError struct {
 // Error implements error.
 func (e *ExitError) Error() string { return fmt.Sprintf("%s: exit code %d", e.where, e.Code) }
 
-// ending is the status of the end of a command, which the server sends on the error channel.
+// ending is the final Status of a command, which the server sends on the error channel.
 type ending struct {
 	text []byte
 	said bool  // text is complete
@@ -47,7 +47,7 @@ func (e *ending) add(c *Cmd, protocol string, part []byte) error {
 		return fmt.Errorf("the command's final Status has more than %d bytes", maxEnding)
 	}
 	if protocol == v1 || !json.Valid(e.text) {
-		return nil // the rest may still come
+		return nil // the rest of the text may still arrive
 	}
 	var s meta.Status
 	if err := json.Unmarshal(e.text, &s); err != nil {

@@ -39,7 +39,7 @@ const (
 	anImplicitFolder
 )
 
-// tree receives entries from a container into a folder, and trusts none of them.
+// tree writes the entries that a container sends to a folder, and trusts none of them.
 //
 // Every entry is first made in a separate folder, the stage, where its name must be new. So the file system detects a
 // duplicate name, even where it treats "a" and "A" as one. Links are made last, so no file is written through one. When
@@ -164,7 +164,7 @@ func (t *tree) make(name string, e entry) error {
 	return t.leaveOut(name, errors.New("it is a device, a pipe or a socket"))
 }
 
-// leaveOut is copying.leaveOut, and counts the entry, so that MaxFiles bounds the skipped entries too.
+// leaveOut calls copying.leaveOut. It also counts the entry, so that MaxFiles bounds the skipped entries too.
 func (t *tree) leaveOut(name string, why error) error {
 	var left int
 	if err := t.c.count(&left); err != nil {
@@ -173,7 +173,7 @@ func (t *tree) leaveOut(name string, why error) error {
 	return t.c.leaveOut(name, why)
 }
 
-// parents makes the parent folders of a name that the container has not sent.
+// parents makes those parent folders of name that the container has not sent.
 func (t *tree) parents(name string) error {
 	for i := range len(name) {
 		if name[i] != '/' {
@@ -315,7 +315,7 @@ func (t *tree) link(name string, e entry) error {
 	return t.c.count(&t.c.result.Links)
 }
 
-// hardLink makes another name for a file that came before.
+// hardLink makes another name for an earlier file.
 func (t *tree) hardLink(name string, e entry) error {
 	first, err := t.within(e.target)
 	if err != nil {
@@ -365,7 +365,7 @@ func (t *tree) commit(ctx context.Context) error {
 	if err := t.move(""); err != nil {
 		return err
 	}
-	// The deepest first: a folder may become read-only, and its time changes with each file.
+	// The deepest folders come first: Chmod may make a folder read-only, and a change in a folder changes its time.
 	slices.SortFunc(t.folders, func(a, b entry) int { return strings.Count(b.name, "/") - strings.Count(a.name, "/") })
 	for _, e := range t.folders {
 		err := t.root.Chmod(t.local(e.name), e.mode.Perm())

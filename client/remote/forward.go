@@ -62,11 +62,11 @@ const (
 // if it is a TCP connection, so that the client does not mistake the failure for the end of the data. If the pod's side
 // ends cleanly, Forward writes the rest of its data and then closes the local connection cleanly.
 //
-// The protocol cannot tell a pod that the client has stopped sending. So if a client closes one direction, or both,
-// which looks the same, the connection continues until the pod has ended it or has been silent for 10 s. A silent pod
-// neither sends data nor takes the client's data. Time in which the client does not read the pod's data does not count.
-// If the silent pod has not taken all of the client's data, Forward resets the local connection. If the pod ends the
-// connection first, a client that continues to send has 10 s to read the rest.
+// The protocol cannot tell a pod that the client has stopped sending. Forward cannot tell a client that closes one
+// direction from a client that closes both. In either case the connection continues until the pod has ended it or has
+// been silent for 10 s. A silent pod neither sends data nor takes the client's data. Time in which the client does not
+// read the pod's data does not count. If the silent pod has not taken all of the client's data, Forward resets the
+// local connection. If the pod ends the connection first, a client that continues to send has 10 s to read the rest.
 func Forward(ctx context.Context, l net.Listener, to *Target, o ForwardOptions) error {
 	defer l.Close() //nolint:errcheck // it may be closed already
 	if o.MaxConnections < 0 {
@@ -216,7 +216,7 @@ func (f *forwarding) serve(ctx context.Context, local net.Conn) {
 type pair struct {
 	local net.Conn
 	pod   *portConn
-	half  atomic.Bool // the client sends no more
+	half  atomic.Bool // the client has stopped sending
 	gone  atomic.Bool // the client has reset the connection
 }
 
@@ -254,7 +254,7 @@ func (p *pair) down() error {
 		part, err := p.pod.in.next()
 		switch {
 		case err == os.ErrDeadlineExceeded:
-			return err // up has set it
+			return err // up has set the deadline
 		case err != nil:
 			return p.pod.fail("read", err)
 		}
@@ -269,7 +269,7 @@ func (p *pair) down() error {
 	}
 }
 
-// reset closes a connection. A TCP connection is reset, so that the other end sees a failure.
+// reset closes a connection. It resets a TCP connection, so that the other end sees a failure.
 func reset(c net.Conn) {
 	if tcp, ok := c.(interface{ SetLinger(sec int) error }); ok {
 		_ = tcp.SetLinger(0)

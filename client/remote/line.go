@@ -26,7 +26,7 @@ type Line struct {
 	Continues bool
 }
 
-// maxLine is the maximum length of Line.Text, in bytes. A longer line becomes several.
+// maxLine is the maximum length of Line.Text, in bytes. A longer line becomes several Lines.
 const maxLine = 1 << 20
 
 // Lines iterates over the lines of the log of one container; see [Logs] for the errors. The iteration ends after an
@@ -146,7 +146,7 @@ func (s *lineScanner) line(stamped bool, l scanned) scanned {
 	return l
 }
 
-// cutStamp cuts the timestamp off a line. A line that has none is returned whole.
+// cutStamp returns the timestamp of a line, and the rest of the line. It returns a line without a timestamp whole.
 func cutStamp(line []byte) (time.Time, []byte) {
 	stamp, _, found := bytes.Cut(line[:min(len(line), maxStamp)], []byte(" "))
 	if !found {

@@ -99,7 +99,7 @@ func (o LogOptions) query() url.Values {
 		q.Set("container", o.Container)
 	}
 	if !o.Since.IsZero() {
-		q.Set("sinceTime", o.Since.UTC().Format(time.RFC3339)) // which has no fractions
+		q.Set("sinceTime", o.Since.UTC().Format(time.RFC3339)) // time.RFC3339 has no fractions
 	}
 	if o.Tail != 0 {
 		q.Set("tailLines", strconv.Itoa(max(o.Tail, 0)))

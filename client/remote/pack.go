@@ -90,7 +90,7 @@ func readPacked(r io.Reader, nonce string, add func(entry) error) error {
 	}
 }
 
-// field reads text up to a zero byte, at most most bytes.
+// field reads text up to a zero byte. Text of more than most bytes is an error.
 func field(in *bufio.Reader, most int) (string, error) {
 	var text []byte
 	for {

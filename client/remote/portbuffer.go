@@ -48,7 +48,7 @@ func newPortBuffer() *portBuffer {
 func (b *portBuffer) add(p []byte) (n int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	mine := false // the turn
+	mine := false // this call has the turn to write
 	for {
 		switch {
 		case b.refuse != nil:
@@ -174,7 +174,7 @@ func (b *portBuffer) next() ([]byte, error) {
 func (b *portBuffer) taken(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.lost -= min(n, b.lost) // kill came between next and taken
+	b.lost -= min(n, b.lost) // kill was called between next and taken
 	b.drop(min(n, b.held))   // nothing is held after kill
 }
 
@@ -232,8 +232,8 @@ func (b *portBuffer) kill(err error) {
 	b.changed.Broadcast()
 }
 
-// unused returns why bytes were discarded before they were taken; nil if none were. It must be called after both sides
-// have ended.
+// unused returns why bytes were discarded before the taker had used them; nil if no bytes were discarded. It must be
+// called after both sides have ended.
 func (b *portBuffer) unused() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -84,7 +84,7 @@ func (c *portConn) receive() {
 	data := portPrefix{port: c.addr.Port}
 	err := c.readAll(&data, &said)
 	switch text := said.text; {
-	case len(text) > 0: // it is the cause, even if the connection broke too
+	case len(text) > 0: // the text is the cause, even if the connection broke too
 		err = &PortError{Port: c.addr.Port, Message: string(text)}
 	case err == nil && !data.whole():
 		err = errors.New("the server ended the connection before it named the port")
@@ -120,7 +120,7 @@ func (c *portConn) readAll(data *portPrefix, said *portText) error {
 		default:
 			err = fmt.Errorf("the server sent data on channel %d, which servers must not use", channel)
 		}
-		if err != io.EOF { // of the message
+		if err != io.EOF { // io.EOF is the end of the message
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (c *portConn) close(grace time.Duration) error {
 	timer := time.AfterFunc(grace, func() { c.ws.Abort(os.ErrDeadlineExceeded) })
 	defer timer.Stop()
 	<-c.sent
-	// If the server sent a message after this end had closed the TCP connection, the connection would be reset, and
+	// A message that the server sends after this end has closed the TCP connection would reset the connection, and
 	// bytes on their way to the pod would be lost. So wait until the server closes it.
 	c.ws.End(grace)
 	c.receiving.Wait()

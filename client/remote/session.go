@@ -29,7 +29,7 @@ const (
 	stderrChannel = 2
 	errorChannel  = 3
 	resizeChannel = 4
-	closeChannel  = 255 // its data is the number of the closed channel
+	closeChannel  = 255 // the data is the number of the closed channel
 )
 
 const (
@@ -57,7 +57,7 @@ type session struct {
 	// without a close message, between two messages: some servers always do so.
 	cut bool
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	failed  error      // the first reason why this end ended the connection
 	reading bool       // a Read of Stdin is running, which may block for ever
 	ended   bool       // the status has come

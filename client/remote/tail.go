@@ -14,8 +14,8 @@ import (
 	"github.com/bowline-go/bowline/internal/conn"
 )
 
-// TailOptions select the containers that [Tail] follows. The zero value is every container of every pod that the handle
-// covers, from the beginning of its log.
+// TailOptions select the containers that [Tail] follows. The zero value selects every container of every pod that the
+// handle covers, and reads each log from its beginning.
 type TailOptions struct {
 	// Namespace is the namespace of the pods; empty means all, or the one that the handle is bound to.
 	Namespace string
@@ -80,7 +80,7 @@ func (e *LogError) Unwrap() error { return e.err }
 // longer has it when Tail requests it: because the log was rotated, the container was restarted twice, or the pod was
 // deleted.
 //
-// A container's log ends with the container, and continues if the container restarts. When a pod is deleted, or no
+// A container's log ends with the container, and continues if the container restarts. If a pod is deleted or is no
 // longer selected, Tail reads its open logs to the end while lines arrive, for at most five minutes, not counting the
 // time for which the loop is slow.
 //
@@ -129,7 +129,7 @@ type tailing struct {
 	final error          // the error of the goroutine for the pods; read once the merger has drained
 }
 
-// run yields lines until the loop is left or an error ends it.
+// run yields lines until the caller leaves the loop or an error ends it.
 func (t *tailing) run(ctx context.Context, yield func(Line, error) bool) {
 	running, cancel := context.WithCancel(ctx)
 	defer t.all.Wait()

@@ -71,7 +71,7 @@ func (s *skipper) seen(t time.Time, text string) bool {
 	case t.Before(s.c.time):
 		return true
 	case t.After(s.c.time):
-		// Until max the line may be one from before the node's clock was set back. After max it is new.
+		// A line up to max may be from before the node's clock was set back. A line after max is new.
 		if !t.After(s.c.max) {
 			return true
 		}
@@ -93,7 +93,8 @@ func (s *skipper) seen(t time.Time, text string) bool {
 	return true
 }
 
-// gap is a period of which no lines were yielded, although the log of a run that ended unnoticed may have some.
+// gap is a period for which Tail has yielded no lines, although the log of a run whose end was not noticed may have
+// some.
 type gap struct {
 	from cursor
 	to   time.Time // the time of the first line after the gap
@@ -123,7 +124,7 @@ func (g gaps) of(t time.Time) *gap {
 	return nil
 }
 
-// gapSkipper lets only new lines in gaps through, and moves the beginning of each gap past them.
+// gapSkipper passes only new lines in gaps, and moves the beginning of each gap past them.
 type gapSkipper struct {
 	gaps  gaps
 	skips map[*gap]*skipper

@@ -14,7 +14,7 @@ type merger struct {
 	buffer int           // maximum size of a queue, in bytes
 	wake   chan struct{} // has one token after a change that next depends on
 
-	mu     sync.Mutex // guards the rest, and the fields of all queues
+	mu     sync.Mutex // guards the fields below, and the fields of all queues
 	queues []*queue
 }
 
@@ -29,7 +29,7 @@ type queue struct {
 	room    chan struct{} // has one token when there may be room; nil after end
 }
 
-// queued is a line, or the error in its place.
+// queued is a line, or an error that is yielded like a line.
 type queued struct {
 	line    Line
 	err     error
@@ -116,8 +116,7 @@ func (m *merger) push(ctx context.Context, q *queue, it queued) error {
 	}
 }
 
-// next returns the line to yield now. If there is none, it returns how long to wait unless something changes; 0 means
-// for ever.
+// next returns the line to yield now. If there is none, next returns how long to wait for a change; 0 means for ever.
 func (m *merger) next(now time.Time) (it queued, ok bool, wait time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

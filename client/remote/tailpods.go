@@ -197,7 +197,7 @@ func (f *follower) watch(ctx context.Context) error {
 	return err
 }
 
-// see updates the sources of a pod to its status.
+// see updates the sources of a pod from the pod's status.
 func (f *follower) see(ctx context.Context, id meta.Identity, pod *podState, err error) {
 	if err != nil {
 		f.t.report(ctx, f.q, id.Key(), "", err)
@@ -214,7 +214,7 @@ func (f *follower) see(ctx context.Context, id meta.Identity, pod *podState, err
 			if !known && (f.t.o.Containers == nil || f.t.o.Containers(id.Key(), c.Name)) {
 				started := c.runs().current != ""
 				s = newSource(f.t, id, c.Name, !f.seen && started)
-				f.t.merge.setLive(s.q, started) // before lines of other containers are yielded
+				f.t.merge.setLive(s.q, started) // before run yields lines of other containers
 				f.t.all.Go(func() {
 					defer f.t.merge.end(s.q)
 					s.follow(ctx)

@@ -25,7 +25,7 @@ import (
 //
 // The status lags behind. A response may be from the log of the next run before the status shows that run. Such a
 // response lacks the last yielded line, just as after a rotation of the log, and the time in between is recorded as a
-// gap. Once the status shows the restart, the log of the previous run shows which of the two it was.
+// gap. Once the status shows the restart, the log of the previous run tells a restart from a rotation.
 type source struct {
 	t         *tailing
 	pod       meta.Key
@@ -37,7 +37,7 @@ type source struct {
 	mu      sync.Mutex // guards the fields up to answer
 	now     runs
 	changed chan struct{} // closed when now changes
-	left    time.Time     // when the pod went, plus the time for which the caller of Tail has been slow since
+	left    time.Time     // when the pod went, plus the time since then for which the caller of Tail was slow
 	answer  *answer       // the response that is being read; nil if there is none
 
 	// Only follow uses the fields below.
@@ -55,7 +55,7 @@ type source struct {
 // answer is a response, a log that is being read.
 type answer struct {
 	run     string // the run; empty for the log of an earlier run
-	doubt   bool   // it lacks the last yielded line, so it may be from the run after
+	doubt   bool   // the response lacks the last yielded line, so it may be from the next run
 	cancel  context.CancelCauseFunc
 	active  time.Time // when the last bytes arrived
 	blocked bool      // the caller of Tail is slow
@@ -106,8 +106,9 @@ func (s *source) set(now runs) {
 	}
 }
 
-// leave ends a response that may be from the current run, if the run before has not been read to its end. Otherwise
-// the rest of that run would wait until the response ends, and the node may not have it by then. The caller holds mu.
+// leave ends a response that may be from the current run before the previous run has been read to its end. Otherwise
+// Tail could read the rest of the previous run only after the response ends, when the node may no longer have it. The
+// caller holds mu.
 func (s *source) leave(a *answer) {
 	if a.doubt && s.now.current != "" && s.now.current != a.run {
 		a.cancel(errRestarted)
@@ -209,7 +210,7 @@ func (s *source) options() LogOptions {
 	return o
 }
 
-// runEnd counts the readings in a row that end with the same rests. Only the first of them may have new lines.
+// runEnd counts successive readings with the same rest and after. Only the first of them may have new lines.
 type runEnd struct {
 	rest, after Line
 	n           int
@@ -237,7 +238,7 @@ func (s *source) finish(ctx context.Context, r reading) {
 		if r.rest.Time.Before(s.at.time) { // lines of the next run have already been yielded
 			at = nil
 		}
-		_ = s.hand(ctx, r.rest, r.rest.Time, at) // fails with ctx only
+		_ = s.hand(ctx, r.rest, r.rest.Time, at) // fails only if ctx has ended
 	}
 	if r.said != "" {
 		s.t.report(ctx, s.q, s.pod, s.container, r.reason())
@@ -285,7 +286,7 @@ func (s *source) pause(ctx context.Context, r reading, changed <-chan struct{}) 
 // catchUp reads the log of the previous run to its end. It returns false if ctx ends or the previous run changes.
 func (s *source) catchUp(ctx context.Context, previous string) bool {
 	if s.run != previous {
-		s.end = runEnd{} // it is about the log of another run
+		s.end = runEnd{} // the old value is about the log of another run
 	}
 	for {
 		now, changed := s.state()
@@ -366,7 +367,7 @@ func (s *source) read(ctx context.Context, o LogOptions, skip filter, at *cursor
 		return r
 	}
 	defer func() { _ = body.Close() }()
-	if s.opened { // another pod may have taken the name; if not even now, body is from the right pod
+	if s.opened { // another pod may have taken the name; if it has not done so by now, body is from the right pod
 		if r.err = s.check(ctx); r.err != nil {
 			return r
 		}
@@ -455,7 +456,7 @@ func (s *source) begin(a *answer) {
 	s.attend(a)
 }
 
-// close records that the response is no longer being read.
+// close records that no response is being read.
 func (s *source) close(a *answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -472,7 +473,8 @@ func (s *source) block(blocked bool) {
 		return
 	}
 	if a.blocked && s.now.gone {
-		s.left = s.left.Add(time.Since(a.active)) // active is when the reader was blocked or, if later, when the pod went
+		// active is when the reader was blocked, or when the pod went if that is later.
+		s.left = s.left.Add(time.Since(a.active))
 	}
 	a.blocked, a.active = blocked, time.Now()
 }

@@ -23,8 +23,8 @@ import (
 // it is still ready, or else the newest ready pod. Existing connections stay with their pod.
 //
 // A Target reads the pods from the server at most once a second, and all dials within that second use the result, even
-// an error. If a dial fails because of the pod, which may just have gone, the Target reads the pods again and tries
-// other pods, up to three in all.
+// an error. If a dial fails because of its pod, which may just have gone, the Target reads the pods again and tries
+// other pods. A dial tries at most three pods.
 //
 // DialContext fits wherever a dial function is expected:
 //
@@ -36,7 +36,7 @@ type Target struct {
 	dialer portDialer
 	pods   client.Resource[*meta.Raw]
 	refuse error // why it cannot be used
-	// look returns the usable pods, the best one first, at least one unless it fails.
+	// look returns the usable pods, the best one first. It returns at least one pod or an error.
 	look func(ctx context.Context) ([]addr, error)
 	none func(err error) error // wraps the reason why there is no pod to dial
 

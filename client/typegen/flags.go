@@ -15,9 +15,9 @@ import (
 	"strings"
 )
 
-// settings are what the flags say.
+// settings are the values of the flags and the arguments.
 type settings struct {
-	files       []string // none for a server
+	files       []string // empty for a server
 	kinds       []string
 	groups      []string
 	versions    []string
@@ -27,13 +27,13 @@ type settings struct {
 	functions   bool
 	definitions bool
 	crd         bool
-	structs     []string // of which -crd reads the comments
+	structs     []string // the types whose comments -crd reads
 	output      string
 	packageName string
 	kubeconfig  string
 	context     string
 	check       bool
-	command     string // that made the file
+	command     string // the command that the first line of the file names
 }
 
 // assignment is the value of a flag of the form NAME=VALUE.
@@ -57,7 +57,7 @@ OpenAPI v3 document of a server. Without a FILE it asks the server.
 Flags:
 `
 
-// program is how users run this one.
+// program is the command by which users run typegen.
 const program = "go run github.com/bowline-go/bowline/client/typegen"
 
 // parse reads the flags.
@@ -176,7 +176,7 @@ func (s *settings) complete() error {
 	return nil
 }
 
-// commandLine is the command without the flags that do not change what it writes.
+// commandLine returns the command without the flags that do not change the output.
 func (s *settings) commandLine() string {
 	words := []string{program}
 	named := []assignment{
@@ -210,7 +210,7 @@ func (s *settings) commandLine() string {
 	return strings.Join(words, " ")
 }
 
-// quoted returns an argument as it is, or quoted if a shell would not take it as it is.
+// quoted returns an argument, quoted if a shell would change it.
 func quoted(arg string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:="
 	if strings.Trim(arg, plain) == "" {
@@ -219,7 +219,8 @@ func quoted(arg string) string {
 	return strconv.Quote(arg)
 }
 
-// packageOf returns the name of the package in the folder of a file: that of its Go files, or else of the folder.
+// packageOf returns the name of the package in the folder of a file: the name in its Go files, or else the name of the
+// folder.
 func packageOf(output string) string {
 	if output == "" {
 		return "main"

@@ -4,15 +4,16 @@
 //	go run github.com/bowline-go/bowline/client/typegen -o sites.go sites.yaml
 //	go run github.com/bowline-go/bowline/client/typegen -o pods.go -kinds pods -fields spec.nodeName,status.phase
 //
-// The first writes the whole kinds of the definitions in a file, the second a struct for a cache of the server that the
-// kubeconfig names. The whole kinds of Kubernetes itself are in client/builtin. In a go:generate line either runs again
-// with the next go generate, and -check makes it fail if the file would change.
+// The first command writes the whole kinds of the definitions in a file. The second reads the server of the kubeconfig,
+// and writes a struct for a cache. The whole kinds of Kubernetes itself are in client/builtin. Either command can stand
+// in a go:generate line, so that go generate runs it again. With -check a command fails if the file would change.
 //
-// # What it writes
+// # Output
 //
-// A kind is a struct with the fields of its schema, or those of -fields, and a variable of type client.Type that is
-// called after the resource: Sites. Whole kinds embed meta.TypeMeta and meta.ObjectMeta. With -fields the metadata is
-// meta.Identity and the parts that -fields names, such as metadata.labels. A kind without a schema is meta.Raw.
+// For each kind typegen writes a struct with the fields of its schema, or those of -fields, and a variable of type
+// client.Type with the name of the resource, such as Sites. Whole kinds embed meta.TypeMeta and meta.ObjectMeta. With
+// -fields the metadata is meta.Identity and the parts that -fields names, such as metadata.labels. A kind without a
+// schema becomes meta.Raw.
 //
 //	schema                                       Go
 //	integer, number, string, boolean             int64 (int32 if the format says so), float64, string, bool
@@ -28,45 +29,48 @@
 //	anything else                                json.RawMessage
 //	a condition, a label selector, a reference   meta.Condition, meta.LabelSelector, meta.ObjectReference
 //
-// A list whose elements have one key is tagged patchStrategy and patchMergeKey, as Ensure and patches read them, and an
-// atomic object patchStrategy:"replace". Descriptions, defaults, unions and messages of CEL rules become comments.
+// A list whose elements have one key has the tags patchStrategy and patchMergeKey, which Ensure and patches read. An
+// atomic object has the tag patchStrategy:"replace". Descriptions, defaults, unions and messages of CEL rules become
+// comments.
 //
-// A field tells an absent value from a zero where these differ: it is a pointer unless it is required, or its zero is
-// no valid value. A required field has no omitempty. Lists and maps use nil for absent.
+// A field distinguishes an absent value from a zero value where they differ: it is a pointer unless it is required, or
+// its zero value is not valid. A required field has no omitempty. Lists and maps use nil for absent.
 //
 // # Types of other packages
 //
-// With -import io.k8s.api.core.v1=PACKAGE a schema of an OpenAPI document whose name is the prefix, a dot and one word
-// is the struct of that name in the package, if the struct has a field for each property, and those of its structs too.
-// Otherwise it is written, as without the flag. With -type spec.template=PACKAGE.TYPE an object within the kinds, or
-// each element of a list or a map of objects, has that type; a property without a field is an error. Types that the
-// package has from further packages are not looked into. The packages are those that the module of the current folder
-// can import, such as client/builtin/core, or those of k8s.io/api. An object is then encoded by the tags of its type.
+// The flag -import io.k8s.api.core.v1=PACKAGE is about the schemas of an OpenAPI document whose names are the prefix, a
+// dot and one word. Such a schema becomes the struct of that name in the package, if the struct and the structs in it
+// have a field for each property. Otherwise typegen writes a struct, as without the flag. With -type
+// spec.template=PACKAGE.TYPE an object within the kinds, or each element of a list or a map of objects, has that type;
+// a property without a field is an error. Typegen does not look into types that the package takes from further
+// packages. It can read the packages that the module of the current folder can import, such as client/builtin/core, or
+// those of k8s.io/api. The tags of such a type determine how its objects are encoded.
 //
 // With -functions the client.Type is the result of a function, for packages that others import.
 //
-// # There and back
+// # Definitions
 //
-// With -definitions the fields have the tags, and the file has a function, with which package client/crd makes the
-// definitions of the files again: SitesDefinition for Sites. This is for a program that owns a resource whose manifest
-// was there first; from then on its types are the source. The file has all versions of each kind. The command names
-// whatever client/crd has no word for, such as oneOf, and the comment of the function names it too. The types have a
-// struct of their own where client/meta has one with another schema.
+// With -definitions typegen also writes a tag for each field that needs one, and a function for each definition, such
+// as SitesDefinition for Sites. From these package client/crd makes the definitions of the files again. This is for a
+// program that owns a resource whose manifest existed first; from then on its types are the source. The file has all
+// versions of each kind. Typegen names each part of a definition that client/crd cannot express, such as oneOf, and the
+// comment of the function names it too. If client/meta has a type with another schema, typegen writes a separate
+// struct.
 //
-// The other direction needs no command, except for the texts, because a program does not have its comments:
+// The other direction needs a command only for the descriptions, because a program does not contain its comments:
 //
 //	go run github.com/bowline-go/bowline/client/typegen -crd -o descriptions.go Site
 //
-// reads the package in the folder of -o, and writes the function SiteDescriptions. It returns the comments of the
-// struct Site and of all fields in it, also those of other packages, for the field Descriptions of crd.Options. The
-// comment of a field counts, or else that of its type.
+// reads the package in the folder of -o, and writes the function SiteDescriptions. The function returns the comments of
+// the struct Site and of all fields in it, including fields from other packages, for the field Descriptions of
+// crd.Options. A field without a comment gets the comment of its type.
 //
-// # Which kinds
+// # Choice of kinds
 //
 // Typegen writes the kinds of -kinds. Without that flag it writes all kinds of the files; of a server it also writes
-// all kinds of -groups. It takes the most stable version of a kind that is served, by the rules of Kubernetes, or those
-// of -versions. If it takes several versions of a kind, the names of the types end in the version. Types of one package
-// must not collide, so write files of several commands into several packages, or name all kinds in one command.
+// all kinds of -groups. It writes the most stable served version of a kind, by the rules of Kubernetes, or the versions
+// of -versions. If it writes several versions of a kind, the names of the types end in the version. Types of one
+// package must not collide, so write files of several commands into several packages, or name all kinds in one command.
 //
 // # Guarantees
 //
@@ -74,7 +78,7 @@
 // comments and string literals, whatever it contains. Objects that a server returns keep their bytes through the types,
 // except that
 //
-//   - an explicit null in an optional field is absent, and so is a spec or a status with nothing but zeros;
+//   - an explicit null in an optional field becomes absent, and so does a spec or a status with nothing but zeros;
 //   - times, quantities and selectors are in the canonical form that the server uses for its own kinds, and a time has
 //     no fraction of a second;
 //   - values that the schema does not allow are errors, as are numbers of int-or-string beyond 32 bits.
@@ -82,9 +86,10 @@
 // # Errors and limits
 //
 // A schema that contradicts itself (an enum or a default of another type, properties of a string, bounds without a
-// value), that has no finite value, or refers to one that is missing, is an error that names the place. So is a name of
-// a member that a struct tag cannot have. A file has at most 64 MiB, a document 100,000 schemas, at most 100 deep, and
-// one command writes at most 20,000 types. The exit code is 1 after an error, also of -check, and 2 for wrong flags.
+// value), that has no finite value, or that refers to a missing schema, is an error that names the place. So is a name
+// of a member that a struct tag cannot have. A file has at most 64 MiB, a document 100,000 schemas, at most 100 deep,
+// and one command writes at most 20,000 types. The exit code is 1 after an error, also of -check, and 2 for wrong
+// flags.
 package main
 
 import (
@@ -109,7 +114,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the program; it returns the exit code.
+// run runs the program and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {

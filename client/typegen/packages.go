@@ -16,7 +16,7 @@ import (
 	"github.com/bowline-go/bowline/client/typegen/internal/source"
 )
 
-// options returns what the settings say about the source, packages that they name included.
+// options returns the source.Options of the settings. It reads the packages that the settings name.
 func (s *settings) options(ctx context.Context) (source.Options, error) {
 	o := source.Options{Package: s.packageName, Command: s.command, Fields: s.fields, Functions: s.functions, Definitions: s.definitions}
 	known := make(map[string]source.Package)
@@ -86,7 +86,7 @@ func readPackage(ctx context.Context, path string) (source.Package, error) {
 	return p, nil
 }
 
-// structs are those of a package, by their names.
+// structs are the structs of a package by their names.
 type structs map[string]*ast.StructType
 
 func (r structs) collect(f *ast.File) {
@@ -138,7 +138,8 @@ func (r structs) members(name string, into *source.Struct, within map[string]boo
 	}
 }
 
-// named returns the name of the struct of the package that a type is, points to, or is a list or a map of.
+// named returns the name of a struct of the package if the type is that struct, or a pointer to, a list of or a map of
+// that struct; "" otherwise.
 func (r structs) named(t ast.Expr) string {
 	for {
 		switch of := t.(type) {

@@ -112,7 +112,8 @@ func askServer(ctx context.Context, c *client.Client, s settings) ([]schema.Kind
 	return sorted(kinds), nil
 }
 
-// membersOf returns the kinds of a group, or of a version of it: without versions, each in the most stable one.
+// membersOf returns the kinds of a group, or of a group version. If versions is empty, each kind comes in its most
+// stable version.
 func membersOf(ctx context.Context, catalog *discovery.Catalog, name string, versions []string) ([]meta.GVK, error) {
 	group, version, hasVersion := strings.Cut(name, "/")
 	if group == "core" {
@@ -143,7 +144,7 @@ func membersOf(ctx context.Context, catalog *discovery.Catalog, name string, ver
 	return all, nil
 }
 
-// served returns the versions of a kind that the server has among the wanted ones.
+// served returns those of the wanted versions of a kind that the server has.
 func served(ctx context.Context, catalog *discovery.Catalog, gvk meta.GVK, wanted []string) ([]string, error) {
 	resources, err := catalog.Resources(ctx, gvk.Group)
 	if err != nil {
@@ -231,7 +232,7 @@ func sorted(kinds []schema.Kind) []schema.Kind {
 	return slices.CompactFunc(kinds, func(a, b schema.Kind) bool { return a.GVK == b.GVK && a.Resource == b.Resource })
 }
 
-// best returns the first version of each kind that is served.
+// best returns the first served version of each kind.
 func best(kinds []schema.Kind) []schema.Kind {
 	var out []schema.Kind
 	for _, k := range kinds {

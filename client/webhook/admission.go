@@ -13,26 +13,26 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Validate returns a handler that allows what check returns no error for. The object that check gets is its own;
-// changes of it have no effect. Use it in a ValidatingWebhookConfiguration. It panics if check is nil.
+// Validate returns a handler that allows a request if check returns no error. Changes that check makes to the object
+// have no effect. Use it in a ValidatingWebhookConfiguration. It panics if check is nil.
 func Validate[T meta.Object](of client.Type[T], check func(ctx context.Context, r *Request[T]) error) http.Handler {
 	return admission(of, check, func(*meeting[T]) ([]byte, error) { return nil, nil })
 }
 
-// Default returns a handler that lets change set what is missing in r.Object. It answers with the JSON patch of what
-// change has changed. An error refuses the request. Use it in a MutatingWebhookConfiguration. A server may ask several
-// times about one request, so a second call must find nothing left to change. For Delete and Connect, changes of the
-// object have no effect. It panics if change is nil.
+// Default returns a handler that lets change set missing members of r.Object. The handler answers with the JSON patch
+// of the changes. If change returns an error, the handler refuses the request. Use it in a
+// MutatingWebhookConfiguration. A server may call several times for one request, so a second call must find nothing
+// left to change. For Delete and Connect, changes of the object have no effect. It panics if change is nil.
 func Default[T meta.Object](of client.Type[T], change func(ctx context.Context, r *Request[T]) error) http.Handler {
 	return admission(of, change, (*meeting[T]).patch)
 }
 
-// meeting is one call of a function.
+// meeting is the state of one call of the function.
 type meeting[T meta.Object] struct {
 	of      client.Type[T]
 	asked   admissionRequest
 	request *Request[T]
-	before  []byte // Object as the function got it
+	before  []byte // the JSON of Object before the call
 }
 
 func admission[T meta.Object](of client.Type[T], decide func(context.Context, *Request[T]) error, patched func(*meeting[T]) ([]byte, error)) http.Handler {
@@ -109,7 +109,7 @@ func encode[T meta.Object](of client.Type[T], obj T) ([]byte, error) {
 	return codec.Marshal(obj, of.GVK().APIVersion(), of.Kind)
 }
 
-// patch returns the JSON patch for what the function has changed, or nil.
+// patch returns the JSON patch for the changes of the function, or nil.
 func (m *meeting[T]) patch() ([]byte, error) {
 	if m.before == nil || m.asked.Operation == Delete || m.asked.Operation == Connect {
 		return nil, nil

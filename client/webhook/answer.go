@@ -14,7 +14,8 @@ import (
 type invalid struct{ cause meta.StatusCause }
 
 // Invalid returns the error that a field has a wrong value. field is its path, such as spec.containers[0].image, and
-// format completes the sentence that begins with it. Join several errors with errors.Join: the answer has all of them.
+// format continues the sentence that begins with the path. Join several errors with errors.Join: the answer has all of
+// them.
 func Invalid(field, format string, args ...any) error {
 	return &invalid{meta.StatusCause{Reason: "FieldValueInvalid", Field: field, Message: fmt.Sprintf(format, args...)}}
 }
@@ -43,10 +44,10 @@ func refusal(about groupKind, name string, err error) *meta.Status {
 	return failure(http.StatusForbidden, "Forbidden", nil, "%s", err)
 }
 
-// causesOf returns the fields that an error of Invalid, or a join of such errors, names. only reports whether it says
-// nothing else.
+// causesOf returns the causes of an error of Invalid, or of a join of such errors. only is false if the error has any
+// other part.
 func causesOf(err error) (causes []meta.StatusCause, only bool) {
-	switch e := err.(type) { // the parts of a join are looked at one by one
+	switch e := err.(type) { // causesOf looks at each part of a join
 	case *invalid:
 		return []meta.StatusCause{e.cause}, true
 	case interface{ Unwrap() []error }:

@@ -25,8 +25,9 @@ type way struct {
 }
 
 // Between returns the step between two versions of one kind: up fills a B from an A, and down an A from a B. The new
-// object already has the metadata of the other one, of which only labels and annotations may be changed. A field that
-// the other version does not have is lost unless the functions keep it, such as in an annotation. Both must be set.
+// object already has the metadata of the other one; the functions may change only its labels and annotations. A field
+// that the other version does not have is lost unless the functions keep it, for example in an annotation. Both
+// functions must be set.
 func Between[A, B meta.Object](a client.Type[A], b client.Type[B], up func(ctx context.Context, from A, to B) error, down func(ctx context.Context, from B, to A) error) Step {
 	return Step{a.Group, a.Kind, []way{direction(a, b, up), direction(b, a, down)}}
 }

@@ -27,9 +27,9 @@ func begin[T meta.Object](of client.Type[T], doc json.RawMessage) (T, error) {
 	return codec.Unmarshal[T](empty)
 }
 
-// withMetadata returns a converted document with the metadata of the document before, and with those labels and
-// annotations that the conversion has changed: begun is the new object before the conversion. A server refuses a
-// conversion that changes more.
+// withMetadata returns the converted document made with the metadata of the document before. It keeps the labels or
+// annotations of made only if they differ from those of begun, the new object before the conversion. A server refuses a
+// conversion that changes other metadata.
 func withMetadata(made, begun, before json.RawMessage) (json.RawMessage, error) {
 	members := make([]map[string]json.RawMessage, 3)
 	metadata := make([]map[string]json.RawMessage, 3)
@@ -60,8 +60,7 @@ func withMetadata(made, begun, before json.RawMessage) (json.RawMessage, error) 
 	return json.Marshal(members[0])
 }
 
-// missing returns the path of a member of doc that whole does not have, or "". Metadata is not compared, and what is
-// empty is not missed.
+// missing returns the path of a member of doc that whole does not have, or "". It ignores metadata and empty values.
 func missing(doc, whole json.RawMessage) string {
 	var a, b map[string]any
 	if json.Unmarshal(doc, &a) != nil || json.Unmarshal(whole, &b) != nil {
@@ -103,7 +102,7 @@ func missingIn(path string, a, b any) string {
 	return ""
 }
 
-// isEmpty reports whether a value is what omitempty leaves out, or has only such members.
+// isEmpty reports whether omitempty would leave the value out, or the value is an object with only such members.
 func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:

@@ -18,17 +18,17 @@ import (
 const (
 	// lookEvery is how often the files are read again.
 	lookEvery = 10 * time.Second
-	// maxPEM is how long each file may be.
+	// maxPEM bounds the size of each file, in bytes.
 	maxPEM = 1 << 20
 )
 
 // files is a Source: a certificate and its key in two files. Only Run reads them, so a file system that does not answer
-// holds no connection.
+// blocks no connection.
 type files struct {
 	certFile, keyFile string
 
-	mu    sync.Mutex // guards the rest
-	texts [2]string  // of the files, when they were last good
+	mu    sync.Mutex // guards the fields below
+	texts [2]string  // the last valid texts of the files
 	is    *tls.Certificate
 	err   error // of the last reading
 }
@@ -54,10 +54,10 @@ func (f *files) Run(ctx context.Context) error {
 	return nil
 }
 
-// look reads the files. While they are not good, the last good certificate stays.
+// look reads the files. If they are not valid, it keeps the last valid certificate.
 func (f *files) look() error {
 	pair, texts, err := f.read()
-	if err != nil { // as the two files of a mounted Secret, which are replaced between the two reads
+	if err != nil { // the files of a mounted Secret may have been replaced between the two reads
 		pair, texts, err = f.read()
 	}
 	f.mu.Lock()
@@ -89,7 +89,7 @@ func (f *files) read() (*tls.Certificate, [2]string, error) {
 func (f *files) Certificate() (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.is, nil // the Server has looked before
+	return f.is, nil // begin has called look, so there is a certificate
 }
 
 // Ready implements Source.

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// maxBody is how long a review may be. An object has at most 3 MiB at a real server, and a review two of them; a
-	// review of a conversion has several.
+	// maxBody bounds the size of a review, in bytes. At a real server an object has at most 3 MiB. An AdmissionReview
+	// has two objects, and a ConversionReview may have more.
 	maxBody = 16 << 20
-	// patience is how long a call may take if the server does not say how long it waits; the server's default.
+	// patience is how long a call may take if the server does not say how long it waits. It is the server's default.
 	patience = 10 * time.Second
-	// margin is the time of the server's limit that is left for the answer.
+	// margin is the part of the server's limit that remains for sending the answer.
 	margin = 200 * time.Millisecond
 )
 
-// misuse is an error that is no decision about an object, with its code of HTTP.
+// misuse is an error that is not a decision about an object, with its HTTP status code.
 type misuse struct {
 	code int
 	err  error
@@ -62,7 +62,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(b) // the server has gone, or reads it
+	_, _ = w.Write(b) // an error means that the server has gone
 }
 
 // limit returns how long a call may take.

@@ -19,7 +19,7 @@ const (
 	Connect Operation = "CONNECT" // a request such as exec, whose object has the options of the connection
 )
 
-// User is who sends the request to the API server.
+// User is the sender of the request to the API server.
 type User struct {
 	Name   string              `json:"username,omitempty"`
 	UID    string              `json:"uid,omitempty"`
@@ -27,10 +27,10 @@ type User struct {
 	Extra  map[string][]string `json:"extra,omitempty"`
 }
 
-// Request is what the API server asks about. Its methods may be called by several goroutines at once until the function
-// has returned.
+// Request is the request about which the API server asks. Its methods may be called by several goroutines at once until
+// the function has returned.
 type Request[T meta.Object] struct {
-	// Operation is one of those for which the webhook's rules ask.
+	// Operation is one of the operations in the webhook's rules.
 	Operation Operation
 	// Key is the object's key. The name is empty for a create whose name the server makes.
 	Key meta.Key
@@ -52,7 +52,7 @@ type Request[T meta.Object] struct {
 	notes notes
 }
 
-// notes is what goes with an answer.
+// notes are the warnings and the audit annotations of an answer.
 type notes struct {
 	mu       sync.Mutex
 	warnings []string

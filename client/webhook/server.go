@@ -25,22 +25,22 @@ type Server struct {
 	Handler http.Handler
 	// Listener accepts the connections of the API server, such as from net.Listen("tcp", ":9443"). Run closes it.
 	Listener net.Listener
-	// CertFile and KeyFile are the server's certificate, with those that it was signed by, and its private key, as PEM.
-	// The certificate must be for NAME.NAMESPACE.svc of the service in the webhook's configuration. The files are read
-	// again every ten seconds, so that those of a mounted Secret may change; new connections then have the new
-	// certificate. While the new files cannot be read or do not fit together, the old certificate stays, and Ready and
-	// the log say why.
+	// CertFile is a PEM file with the server's certificate and the certificates of its signers. KeyFile is a PEM file
+	// with the private key. The certificate must be for NAME.NAMESPACE.svc of the service in the webhook's
+	// configuration. Run reads the files again every ten seconds, so the files of a mounted Secret may change; new
+	// connections then get the new certificate. While the new files cannot be read or do not fit together, the old
+	// certificate stays, and Ready and the log say why.
 	CertFile, KeyFile string
-	// Certificates, in place of files, gives the certificate, such as an Issuer of package client/webhook/certificates,
-	// which makes it. Run runs it, until the last call has been answered, so it must not run elsewhere. Connections are
-	// refused until there is a certificate.
+	// Certificates supplies the certificate instead of files. An Issuer of package client/webhook/certificates, for
+	// example, makes it. The Server runs Certificates until the last call has been answered, so nothing else may run
+	// it. The Server refuses connections until there is a certificate.
 	Certificates Source
-	// MustBeCalled makes Ready also wait for a first call. A pod that is not ready gets calls only if its Service has
-	// spec.publishNotReadyAddresses, and somebody must write an object that the webhook is asked about, such as the
-	// program itself with a dry run. So without both, the program never becomes ready.
+	// MustBeCalled makes Ready also return an error until the first call. A pod that is not ready gets calls only if
+	// its Service has spec.publishNotReadyAddresses. Also, somebody must write an object about which the webhook is
+	// asked, for example the program itself with a dry run. Without both, the program never becomes ready.
 	MustBeCalled bool
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	begun   bool
 	serving bool
 	source  Source // Certificates, or the files
@@ -151,7 +151,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	s.calls, s.called = s.calls+1, time.Now()
 }
 
-// answered notes the code of an answer.
+// answered records the status code of an answer.
 type answered struct {
 	http.ResponseWriter
 	code int
@@ -178,8 +178,8 @@ func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // Ready returns nil while the server serves with a certificate that is valid now and, with Certificates, trusted by the
 // configurations. The error says what is wrong: the server does not run, the files cannot be read or do not fit
-// together, or the certificate is not valid any more or not yet. informer.Group.Ready asks it. See MustBeCalled about
-// calls.
+// together, or the certificate has expired or is not valid yet. informer.Group.Ready calls Ready. See also
+// MustBeCalled.
 func (s *Server) Ready() error {
 	s.mu.Lock()
 	serving, source, calls := s.serving, s.source, s.calls
@@ -196,8 +196,8 @@ func (s *Server) Ready() error {
 	return nil
 }
 
-// Permissions returns what Certificates asks of an API server, if it says so, as an Issuer of package
-// client/webhook/certificates does. The webhooks themselves ask for nothing.
+// Permissions returns the permissions that Certificates needs, if it has a method Permissions, as an Issuer of package
+// client/webhook/certificates has. The webhooks themselves need no permissions.
 func (s *Server) Permissions() []client.Access {
 	if p, ok := s.Certificates.(interface{ Permissions() []client.Access }); ok {
 		return p.Permissions()
@@ -233,8 +233,8 @@ func (s *Server) Status() Status {
 // String names the server in logs.
 func (s *Server) String() string { return "webhook server" }
 
-// lines logs what net/http has to say, such as that a caller does not trust the certificate: the first line of a kind
-// at once, and repeated ones at growing intervals.
+// lines logs the errors of net/http, for example that a caller does not trust the certificate: the first at once, and
+// repeated ones at growing intervals.
 type lines struct{ log *report.Log }
 
 // Write implements io.Writer.

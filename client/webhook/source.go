@@ -5,8 +5,8 @@ import (
 	"crypto/tls"
 )
 
-// Source gives a [Server] its certificate, and keeps it current. An Issuer of package client/webhook/certificates is
-// one. Its methods may be called by several goroutines at once.
+// Source supplies the certificate of a [Server], and keeps it current. An Issuer of package client/webhook/certificates
+// is a Source. Its methods may be called by several goroutines at once.
 type Source interface {
 	// Run keeps the certificate current until ctx ends, and returns nil then. The Server calls it.
 	Run(ctx context.Context) error

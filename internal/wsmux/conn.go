@@ -54,7 +54,7 @@ type Conn struct {
 	pongs   chan string
 	begun   atomic.Int64          // number of messages whose sending has begun
 	done    atomic.Int64          // number of messages whose sending has ended
-	taken   atomic.Int64          // number of messages that the other side has read, by its answers to pings
+	taken   atomic.Int64          // number of messages that the other side has read, according to its answers to pings
 	cause   atomic.Pointer[error] // why this side has closed the connection
 	closed  chan struct{}
 	closing sync.Once
@@ -145,8 +145,8 @@ func (m *message) Read(p []byte) (int, error) {
 }
 
 // LimitSilence bounds the silence of the other side from now on: once reads have waited for d without receiving any
-// bytes of a message, it closes the connection, and reads return cause. Time without a running read does not count. It
-// replaces an earlier limit. Any goroutine may call it.
+// bytes of a message, c closes the connection, and reads return cause. Time without a running read does not count. A
+// new limit replaces an earlier one. Any goroutine may call it.
 func (c *Conn) LimitSilence(d time.Duration, cause error) {
 	c.patience.set(d, true, func() { c.close(cause) })
 }

@@ -43,9 +43,9 @@ func Open(ctx context.Context, open Opener, protocols ...string) (*Conn, error) 
 	return newConn(ws), nil
 }
 
-// checkAnswer returns an error unless the server has chosen one of the protocols, and no extension: none is offered.
-// Otherwise the client must fail the connection (RFC 6455, section 4.1). gorilla/websocket accepts any protocol and
-// compression.
+// checkAnswer returns an error unless the server has chosen one of the protocols and no extension, because the client
+// offers none. Otherwise the client must fail the connection (RFC 6455, section 4.1). gorilla/websocket accepts any
+// protocol and compression.
 func checkAnswer(answer http.Header, protocols []string) error {
 	for _, extension := range answer.Values("Sec-Websocket-Extensions") {
 		if extension != "" {
@@ -145,7 +145,7 @@ func (h *handshake) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// deadline is a time in Unix nanoseconds; 0 is none.
+// deadline is a time in Unix nanoseconds; 0 means that there is none.
 type deadline struct{ at atomic.Int64 }
 
 func (d *deadline) set(t time.Time) {

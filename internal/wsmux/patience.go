@@ -8,7 +8,7 @@ import (
 // patience bounds how long reads wait for the other side. Only time in which a read waits counts: while this side does
 // something else, such as writing to a slow output, the other side may already have sent everything.
 type patience struct {
-	mu     sync.Mutex // guards the rest
+	mu     sync.Mutex // guards the fields below
 	limit  time.Duration
 	renews bool          // received bytes renew the limit
 	expire func()        // nil if there is no limit

@@ -18,8 +18,8 @@ const (
 type Spool struct {
 	limit int
 
-	// mu guards the rest, but not the bytes of the ring: Drain reads the held bytes, and the adding goroutine writes
-	// the free ones.
+	// mu guards the fields below, but not the bytes of the ring: Drain reads the held bytes, and the adding goroutine
+	// writes the free ones.
 	mu      sync.Mutex
 	filled  sync.Cond // for Drain: bytes were added, or the spool ended
 	emptied sync.Cond // for the adding goroutine: room was freed

@@ -1,5 +1,5 @@
-// Package flowcontrol has the kinds of the group flowcontrol.apiserver.k8s.io: flow schemas and priority levels. The
-// package above, client/builtin, says what holds for all of these packages.
+// Package flowcontrol has the kinds of the group flowcontrol.apiserver.k8s.io: flow schemas and priority levels.
+// Package client/builtin describes what all of these packages have in common.
 package flowcontrol
 
 //go:generate go run github.com/bowline-go/bowline/client/typegen -o types.go -groups flowcontrol.apiserver.k8s.io -functions

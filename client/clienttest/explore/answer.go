@@ -8,12 +8,12 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The kinds of answers that are not as they should be.
+// The kinds of disturbed answers.
 const (
-	lostAnswer kind = "lost-answer" // a request is served, and the connection breaks before the answer
-	timeout    kind = "timeout"     // a request is served, and the answer is 504
-	failure    kind = "failure"     // a request is answered with 500, and not served
-	throttled  kind = "throttled"   // a request is answered with 429 and Retry-After, and not served
+	lostAnswer kind = "lost-answer" // the server serves a request, and the connection breaks before the answer
+	timeout    kind = "timeout"     // the server serves a request, and the answer is 504
+	failure    kind = "failure"     // the answer is 500, and the request is not served
+	throttled  kind = "throttled"   // the answer is 429 with Retry-After, and the request is not served
 	slow       kind = "slow"        // the answer takes a while
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-// test is the TB of a run's server. An error that the server reports to it is a finding of the run.
+// test is the TB of a run's server. An error that the server reports to the TB is a finding of the run.
 type test struct {
 	world *world
 	ends  []func()

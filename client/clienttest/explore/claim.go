@@ -8,14 +8,14 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// The kinds of changes by others that they take back after a while. The state at rest must be as if they had never made
-// them.
+// The kinds of changes that other programs make and undo after a while. The state at rest must be as if the change had
+// never been made.
 const (
 	finalized kind = "finalized" // another program holds an object with a finalizer
 	coowned   kind = "co-owned"  // another object becomes an owner as well
 )
 
-// claim is something that others do to an object and take back.
+// claim is a change that another program makes to an object and later undoes.
 type claim struct {
 	kind  kind
 	roles []string
@@ -43,23 +43,23 @@ func claimed() (all []effect) {
 
 func (c claim) at(p *point, _ *result) []string { return p.offers[c.kind] }
 
-// before does it right before a request.
+// before makes the change right before a request.
 func (c claim) before(w *world, p *point, d disturbance) {
 	c.carryOut(w, w.ledger.target(p, d.argument))
 }
 
-// stepAt returns the addresses of the objects to which it can be done right before a step of the history.
+// stepAt returns the addresses of the objects that can be changed right before a step of the history.
 func (c claim) stepAt(number int, want *result) []string {
 	return want.claims[place{step, number}][c.kind]
 }
 
-// begin does it right before a step of the history.
+// begin makes the change right before a step of the history.
 func (c claim) begin(w *world, d disturbance) { c.carryOut(w, w.ledger.at(d.argument)) }
 
-// maxClaims is how many objects others may claim right before each step.
+// maxClaims bounds, for each kind, how many objects other programs may claim right before a step.
 const maxClaims = 4
 
-// claimsAt returns the addresses of the objects that others may claim at this moment.
+// claimsAt returns the addresses of the objects that other programs may claim at this moment.
 func (l *ledger) claimsAt() map[kind][]string {
 	all := map[kind][]string{}
 	for _, c := range claims() {
@@ -89,10 +89,10 @@ func (c claim) carryOut(w *world, r *record) {
 
 const (
 	foreignFinalizer = "explore.bowline.dev/finalizer"
-	foreignName      = "explore-other" // of objects of the other program
+	foreignName      = "explore-other" // the name of the other program's objects
 )
 
-// addFinalizer adds a finalizer to an object, and takes it away later.
+// addFinalizer adds a finalizer to an object. undo removes it.
 func addFinalizer(w *world, r *record) (undo func(), err error) {
 	err = w.merge(r, map[string]any{"metadata": map[string]any{
 		"resourceVersion": r.meta.ResourceVersion, "finalizers": append(slices.Clone(r.meta.Finalizers), foreignFinalizer),
@@ -109,7 +109,7 @@ func addFinalizer(w *world, r *record) (undo func(), err error) {
 	}, err
 }
 
-// addOwner makes an object of another program an owner of an object, and deletes it later.
+// addOwner makes an object of another program an owner of the object. undo deletes the owner.
 func addOwner(w *world, r *record) (undo func(), err error) {
 	owner, err := w.foreign(r.meta.Namespace)
 	if err == nil {

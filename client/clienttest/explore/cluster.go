@@ -19,10 +19,10 @@ import (
 	"github.com/bowline-go/bowline/internal/memnet"
 )
 
-// The controllers of the cluster are clients of the server that nothing disturbs. They run whenever they have something
-// to do: the scheduler lets the next request of the program through when they have nothing left to do.
+// The controllers of the cluster are clients of the server, and nothing disturbs their requests. The scheduler lets the
+// next request of the program through only when these controllers have no more work.
 
-// collectorLate: the garbage collector, and the other controllers of the cluster, do nothing for a while.
+// collectorLate: the garbage collector and the other controllers of the cluster write nothing for a while.
 const collectorLate kind = "collector-late"
 
 func clusters() []effect {
@@ -40,14 +40,14 @@ func clusters() []effect {
 // cluster is the state of the controllers of the cluster.
 type cluster struct {
 	runs    bool
-	stirred atomic.Bool // one has written since the scheduler looked
+	stirred atomic.Bool // a controller has written since the scheduler last looked
 
-	// What follows is guarded by world.mu.
-	late int           // how often they are held
+	// world.mu guards the fields below.
+	late int           // the number of holdCluster calls that have not ended
 	free chan struct{} // closed when late becomes zero
 }
 
-// beginCluster starts the controllers of the plan, and the garbage collector if there may be something to do for it.
+// beginCluster starts the controllers of the plan. It also starts the garbage collector if that may have work.
 func (w *world) beginCluster() {
 	var all []controllers.Controller
 	if w.plan.Controllers != nil {
@@ -123,7 +123,8 @@ func (w *world) serveCluster(rw http.ResponseWriter, r *http.Request) {
 	copyAnswer(rw, answer, answer.Body.Bytes())
 }
 
-// heldCluster returns a channel that is closed when the controllers of the cluster may write; nil if they may now.
+// heldCluster returns a channel that is closed when the controllers of the cluster may write again. It returns nil if
+// they may write now.
 func (w *world) heldCluster() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,7 +134,7 @@ func (w *world) heldCluster() <-chan struct{} {
 	return w.cluster.free
 }
 
-// discovery has what discover reads of the aggregated form of discovery.
+// discovery has the fields that discover reads of an APIGroupDiscoveryList.
 type discovery struct {
 	Kind       string           `json:"kind"`
 	APIVersion string           `json:"apiVersion"`
@@ -159,8 +160,9 @@ type discoveredResource struct {
 	Verbs    []string `json:"verbs"`
 }
 
-// discover answers discovery without the resources that have no objects: the garbage collector watches each resource,
-// and that costs more than the rest of a run. It looks for new resources every 30 seconds.
+// discover answers a discovery request without the resources that have no objects. The garbage collector watches each
+// discovered resource, which would cost more than everything else in a run. It looks for new resources every 30
+// seconds.
 func (w *world) discover(rw http.ResponseWriter, r *http.Request) {
 	r.Header.Del("If-None-Match")
 	answer := httptest.NewRecorder()
@@ -169,13 +171,13 @@ func (w *world) discover(rw http.ResponseWriter, r *http.Request) {
 	copyAnswer(rw, answer, w.plan.documents.without(answer.Body.Bytes(), append(w.resources(), w.plan.served...)))
 }
 
-// documents are the answers to discovery of all runs: most are equal, and long.
+// documents caches the answers to discovery requests of all runs, because most of them are equal and long.
 type documents struct {
 	mu    sync.Mutex
-	short map[string][]byte // by the answer of the server and the resources that remain
+	short map[string][]byte // by the served resources and the server's answer
 }
 
-// without returns an answer to discovery with no other resources than those that are served.
+// without returns an answer to a discovery request that has only the served resources.
 func (d *documents) without(answer []byte, served []meta.GVR) []byte {
 	name := fmt.Sprintf("%v%s", served, answer)
 	d.mu.Lock()
@@ -199,7 +201,7 @@ func shorten(answer []byte, served []meta.GVR) []byte {
 		for i, v := range g.Versions {
 			g.Versions[i].Resources = slices.DeleteFunc(v.Resources, func(raw json.RawMessage) bool {
 				var is discoveredResource
-				_ = json.Unmarshal(raw, &is) // the server's own
+				_ = json.Unmarshal(raw, &is) // cannot fail: the server wrote it
 				return !slices.Contains(served, meta.GVR{Group: g.Metadata.Name, Version: v.Version, Resource: is.Resource})
 			})
 		}
@@ -223,7 +225,7 @@ func (w *world) existing() (names []meta.GVR) {
 			for _, v := range g.Versions {
 				for _, raw := range v.Resources {
 					var is discoveredResource
-					_ = json.Unmarshal(raw, &is) // the server's own
+					_ = json.Unmarshal(raw, &is) // cannot fail: the server wrote it
 					of := meta.GVR{Group: g.Metadata.Name, Version: v.Version, Resource: is.Resource}
 					if !slices.Contains(is.Verbs, "list") {
 						continue
@@ -240,7 +242,7 @@ func (w *world) existing() (names []meta.GVR) {
 	return names
 }
 
-// copyAnswer gives an answer of the server to a client, with another body.
+// copyAnswer sends an answer of the server to a client, with the given body.
 func copyAnswer(rw http.ResponseWriter, answer *httptest.ResponseRecorder, body []byte) {
 	for name, values := range answer.Header() {
 		if name != "Content-Length" {

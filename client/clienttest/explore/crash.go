@@ -27,10 +27,11 @@ func dieAfter(p *point, _ disturbance, _ http.ResponseWriter, r *http.Request, _
 	panic(http.ErrAbortHandler)
 }
 
-// dead says what a crash before a request leaves: the memory of the replica is lost.
+// dead describes what a crash before a request leaves: the replica has lost its memory.
 func dead(p *point) string { return "replica " + p.life.name + " dies" }
 
-// deadAfter is the same for a request that changes nothing, because its answer is lost.
+// deadAfter describes what a crash after a request leaves: the same as dead if the request has changed nothing, because
+// then only its answer is lost; "" otherwise.
 func deadAfter(p *point) string {
 	if p.changed {
 		return ""

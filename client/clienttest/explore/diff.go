@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// How the first line ends about an object that one of the states does not have.
+// The end of the first line about an object that only one of the states has.
 const (
 	notThere = " should be there, and is not"
 	leftOver = " is there, and should not be"
 )
 
-// differences returns how a state differs from what it should be: one text for each object. The text of an object that
-// both have has a line for each field that differs: with - what it should be, and with + what it is.
+// differences returns a text for each object that differs between two states. If both states have the object, the text
+// has lines for each field that differs: the wanted value after -, and the value that was got after +.
 func differences(want, got state) (texts []string) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if got[name] == nil {
@@ -34,7 +34,8 @@ func differences(want, got state) (texts []string) {
 	return texts
 }
 
-// described returns the text of a difference, with all fields of an object that only one of the states has.
+// described returns the text of a difference. If only one of the states has the object, the text lists all of its
+// fields.
 func described(text string, want, got state) string {
 	if name, found := strings.CutSuffix(text, notThere); found && want[name] != nil {
 		return text + ":\n" + contents("-", want[name])
@@ -45,7 +46,7 @@ func described(text string, want, got state) string {
 	return text
 }
 
-// contents returns a line for each field of an object that its name does not say.
+// contents returns a line for each field of an object, except the fields that its name already shows.
 func contents(mark string, object any) string {
 	shown, _ := object.(map[string]any)
 	shown = maps.Clone(shown)
@@ -80,7 +81,7 @@ func changes(path string, want, got any) string {
 	return lines.String()
 }
 
-// fields returns a line for each field of a value; none if it is absent.
+// fields returns a line for each field of a value; "" if the value is nil.
 func fields(mark, path string, v any) string {
 	all := members(v)
 	switch {
@@ -100,7 +101,7 @@ func fields(mark, path string, v any) string {
 	return lines.String()
 }
 
-// members returns the members of an object, or the elements of a list by their numbers; nil of other values.
+// members returns the members of an object, or the elements of a list by their numbers; nil for any other value.
 func members(v any) map[string]any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -9,24 +9,25 @@ import (
 	"sync"
 )
 
-// disturbance is something that goes wrong at one place of a run.
+// disturbance is a fault, or a change by others, at one place of a run.
 type disturbance struct {
 	kind     kind
-	argument string // of kinds that take one, such as the resource of lag
+	argument string // such as the resource of lag; empty for a kind without an argument
 	place    place
 }
 
-// place is the number of a request among those of its class, as in update:pods/status:3, or of a step of the history,
-// as in step:3. The other requests of a run may come in another order each time.
+// place is the number of a request among the requests of its class, as in update:pods/status:3, or the number of a step
+// of the history, as in step:3. Numbers are by class because requests of different classes may come in another order in
+// each run.
 type place struct {
 	class  string
 	number int
 }
 
-// String returns the place as placeOf reads it.
+// String returns the place in the form that placeOf reads.
 func (p place) String() string { return p.class + ":" + strconv.Itoa(p.number) }
 
-// placeOf reads a place. The number of a text that is not a place is 0.
+// placeOf reads a place. If the text is not a place, the number is 0.
 func placeOf(text string) place {
 	colon := max(0, strings.LastIndexByte(text, ':'))
 	number, err := strconv.Atoi(strings.TrimPrefix(text[colon:], ":"))
@@ -39,48 +40,51 @@ func placeOf(text string) place {
 // step is the class of the steps of the history.
 const step = "step"
 
-// kind is the name of what goes wrong.
+// kind is the name of a kind of disturbance.
 type kind string
 
-// effect is how a kind of disturbance works. The search and the scheduler know nothing else of it.
+// effect defines how a kind of disturbance works. The search and the scheduler know nothing else about the kind.
 type effect struct {
 	kind kind
 
-	// at returns the arguments with which the disturbance may happen at a request of the run want: nil for nowhere, and
-	// once for a kind without an argument. If it is nil, the disturbance does not happen at requests.
+	// at returns the arguments with which the disturbance may happen at a request of the run want. It returns nil if
+	// the disturbance cannot happen there, and once(true) for a kind without an argument. If at is nil, the disturbance
+	// does not happen at requests.
 	at func(p *point, want *result) (arguments []string)
 
-	// prepare, if set, changes the world right before the request is let through. It is called by the scheduler.
+	// prepare, if set, changes the world right before the scheduler lets the request through. The scheduler calls it.
 	prepare func(w *world, p *point, d disturbance)
 
-	// serve, if set, answers the request instead of next, which answers it as if nothing went wrong. It is called in
-	// the goroutine of the request.
+	// serve, if set, answers the request instead of next, which would answer it undisturbed. The goroutine of the
+	// request calls it.
 	serve func(p *point, d disturbance, rw http.ResponseWriter, r *http.Request, next http.HandlerFunc)
 
 	// plan, if set, prepares a run before its server starts.
 	plan func(w *world, d disturbance)
 
-	// begin changes the world before a step of the history, and end undoes that after so many steps. They are called by
-	// the scheduler. Without an end, begin undoes itself. stepAt returns the arguments, as at does; nil is for once.
+	// begin changes the world before a step of the history, and end undoes the change when this many steps are done.
+	// The scheduler calls both. If end is nil, begin also arranges the undoing. stepAt returns the arguments, as at
+	// does; a nil stepAt means once(true).
 	begin, end func(w *world, d disturbance)
 	steps      int
 	stepAt     func(number int, want *result) (arguments []string)
 
-	// leaves, if set, says what the disturbance leaves behind besides the state in which it happens, which is all that
-	// the future depends on: two that leave the same in equal states lead to the same. It returns "" for a request at
-	// which there is more to say, and it is nil for a kind that has consequences later.
+	// leaves, if set, describes all that the future depends on besides the state in which the disturbance happens. Two
+	// disturbances with the same description in equal states have the same future. leaves returns "" for a request at
+	// which such a description would be incomplete. It is nil for a kind that also has consequences later.
 	leaves func(p *point) string
 
-	// rested does the same when the program has come to rest, in a run with which others are compared; see
-	// [world.compareWith]. It is called by the scheduler.
+	// rested, if set, makes the disturbance happen when the program has come to rest, in a run with which other runs
+	// are compared; see [world.compareWith]. The scheduler calls it.
 	rested func(w *world, d disturbance)
 
-	// argued reports whether the disturbance takes an argument. check, if set, says what is wrong with one.
+	// argued reports whether the disturbance takes an argument. check, if set, returns an error for an invalid
+	// argument.
 	argued bool
 	check  func(argument string) error
 }
 
-// effects are the kinds of disturbances, in the order in which they are tried.
+// effects are the kinds of disturbances, in the order in which the search tries them.
 var effects = sync.OnceValue(func() []effect {
 	return slices.Concat(
 		crashes(), answers(), delays(), lags(), touches(), staleness(),
@@ -88,7 +92,7 @@ var effects = sync.OnceValue(func() []effect {
 	)
 })
 
-// effectOf returns how a kind works; nil if there is no such kind.
+// effectOf returns the effect of a kind; nil if there is no such kind.
 func effectOf(k kind) *effect {
 	for i, e := range effects() {
 		if e.kind == k {
@@ -111,7 +115,8 @@ func (e *effect) happensAt(p place) bool {
 	return e.at != nil
 }
 
-// once is what an effect's at returns for a kind without an argument.
+// once returns the result of an effect's at for a kind without an argument: one empty argument, or nil if the
+// disturbance does not apply.
 func once(applies bool) []string {
 	if applies {
 		return []string{""}
@@ -119,7 +124,7 @@ func once(applies bool) []string {
 	return nil
 }
 
-// disturbancesAt returns what may go wrong at a request of a run.
+// disturbancesAt returns the disturbances that may happen at a request of a run.
 func disturbancesAt(p *point, want *result) (all []disturbance) {
 	for _, e := range effects() {
 		if e.at == nil {
@@ -132,7 +137,7 @@ func disturbancesAt(p *point, want *result) (all []disturbance) {
 	return all
 }
 
-// disturbancesOfStep returns what may go wrong at a step of the history.
+// disturbancesOfStep returns the disturbances that may happen at a step of the history.
 func disturbancesOfStep(number int, want *result) (all []disturbance) {
 	for _, e := range effects() {
 		if e.begin == nil {
@@ -158,7 +163,7 @@ func (d disturbance) String() string {
 	return text + "@" + d.place.String()
 }
 
-// parseDisturbance reads a disturbance as String writes it.
+// parseDisturbance reads a disturbance in the form that String writes.
 func parseDisturbance(text string) (disturbance, error) {
 	name, where, _ := strings.Cut(text, "@")
 	d := disturbance{}
@@ -182,7 +187,7 @@ func parseDisturbance(text string) (disturbance, error) {
 	return d, nil
 }
 
-// schedule is what goes wrong in a run.
+// schedule is the disturbances of a run.
 type schedule []disturbance
 
 func (s schedule) String() string {
@@ -193,7 +198,7 @@ func (s schedule) String() string {
 	return strings.Join(texts, ",")
 }
 
-// parseSchedule reads a schedule as String writes it.
+// parseSchedule reads a schedule in the form that String writes.
 func parseSchedule(text string) (s schedule, err error) {
 	for one := range strings.SplitSeq(text, ",") {
 		d, err := parseDisturbance(one)
@@ -205,7 +210,7 @@ func parseSchedule(text string) (s schedule, err error) {
 	return s, nil
 }
 
-// at returns what goes wrong at a place.
+// at returns the disturbances at a place.
 func (s schedule) at(where place) (all []disturbance) {
 	for _, d := range s {
 		if d.place == where {
@@ -215,13 +220,14 @@ func (s schedule) at(where place) (all []disturbance) {
 	return all
 }
 
-// takes reports whether another disturbance may happen in the same run. These rules limit what may:
+// takes reports whether another disturbance may happen in the same run. It applies these rules:
 //
-//   - People and other programs do one thing, because two may undo each other: a person who takes away the owner
-//     references also takes that of another program.
-//   - One thing goes wrong during steps of the history: a program that sees nothing of all of it rightly does nothing.
-//   - Nobody edits an object while a program sees nothing during several steps: it could mend the edit before the next
-//     step otherwise.
+//   - A schedule has at most one change by a person or another program, because two may undo each other: a person who
+//     removes the owner references also removes the one that another program added.
+//   - At most one disturbance happens at steps of the history: a program that sees none of the steps rightly does
+//     nothing.
+//   - Nobody edits an object during a disturbance that lasts for several steps: without that disturbance, the program
+//     could repair the edit before the next step.
 func (s schedule) takes(d disturbance) bool {
 	for _, is := range s {
 		switch {
@@ -236,7 +242,7 @@ func (s schedule) takes(d disturbance) bool {
 // isLong reports whether the disturbance lasts until a later step of the history.
 func (d disturbance) isLong() bool { return d.place.class == step && effectOf(d.kind).end != nil }
 
-// isOfOthers reports whether a person or another program does it.
+// isOfOthers reports whether the kind is a change by a person or another program.
 func (k kind) isOfOthers() bool {
 	return stays(k) || k == stranger || slices.ContainsFunc(claims(), func(c claim) bool { return c.kind == k })
 }

@@ -12,27 +12,28 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The kinds of edits that stay. Their runs are compared with those in which the same edit is made at rest.
+// The kinds of edits that stay. A run with such an edit is compared with runs in which the same edit is made at rest.
 const (
 	deleted    kind = "deleted"    // a person deletes an object
 	replaced   kind = "replaced"   // a person deletes an object, and makes another one with its name
 	edited     kind = "edited"     // a person changes a field
-	unlabeled  kind = "unlabeled"  // a person takes away the labels
-	disowned   kind = "disowned"   // a person takes away the owner references
+	unlabeled  kind = "unlabeled"  // a person removes the labels
+	disowned   kind = "disowned"   // a person removes the owner references
 	terminated kind = "terminated" // a person deletes the namespace
 )
 
-// edit is something that a person does to an object.
+// edit is a change that a person makes to an object.
 type edit struct {
 	kind  kind
-	roles []string             // of the objects to which it is done
-	on    func(r *record) bool // whether it can be done to an object
+	roles []string             // the roles of the objects that the edit changes
+	on    func(r *record) bool // whether the edit can change the object
 
-	// do does it. field is the one to change; if it is empty, do chooses one, and returns it. Only edited has fields.
+	// do makes the change. field is the field to change; if it is empty, do chooses a field and returns it. Only the
+	// kind edited uses fields.
 	do func(w *world, r *record, field string) (changed string, err error)
 }
 
-// withoutField is an edit of a whole object.
+// withoutField returns the do of an edit that changes no single field.
 func withoutField(do func(w *world, r *record) error) func(*world, *record, string) (string, error) {
 	return func(w *world, r *record, _ string) (string, error) { return "", do(w, r) }
 }
@@ -51,9 +52,10 @@ func edits() []edit {
 	}
 }
 
-// allows reports whether an edit can be done to an object that has a role in a request, or none at a rest. Nobody
-// deletes an object that the program has not handled yet, because the program could not clean up. And nobody takes away
-// the reference to an owner that is being deleted: that asks for the object to stay.
+// allows reports whether an edit can change an object. role is the object's role in a request, or "" at a rest. Nobody
+// deletes the object of a request that the program has not handled yet, because the program could not clean up. Nobody
+// removes the reference to an owner that is being deleted or has gone, because that removal asks for the object to
+// stay.
 func (l *ledger) allows(e edit, r *record, role string) bool {
 	switch {
 	case e.kind == deleted && role == theObject && !r.handled:
@@ -66,7 +68,7 @@ func (l *ledger) allows(e edit, r *record, role string) bool {
 	return e.on(r)
 }
 
-// persons are the kinds of disturbances by edits that stay.
+// persons returns the effects of the edits that stay.
 func persons() (all []effect) {
 	for _, e := range edits() {
 		all = append(all, effect{kind: e.kind, argued: true, at: e.at, prepare: e.before, rested: e.rested})
@@ -74,10 +76,10 @@ func persons() (all []effect) {
 	return all
 }
 
-// at returns the roles of the objects that the edit can be done to, right before a request.
+// at returns the roles of the objects that the edit can change right before a request.
 func (e edit) at(p *point, _ *result) []string { return p.offers[e.kind] }
 
-// offers returns the roles of the objects that each edit can be done to, right before a request.
+// offers returns the roles of the objects that each edit and each claim can change right before a request.
 func (l *ledger) offers(p *point) map[kind][]string {
 	if p.request.Key.Name == "" && p.request.Verb != "create" {
 		return nil
@@ -102,10 +104,10 @@ func (l *ledger) offers(p *point) map[kind][]string {
 	return all
 }
 
-// maxAtRest is how many objects are edited at each rest.
+// maxAtRest bounds how many objects can be edited at each rest.
 const maxAtRest = 4
 
-// offersAtRest returns the edits that can be done at a rest.
+// offersAtRest returns the edits and strangers that are possible at a rest.
 func (l *ledger) offersAtRest(number int) (all []disturbance) {
 	objects := 0
 	for _, r := range l.records {
@@ -125,8 +127,9 @@ func (l *ledger) offersAtRest(number int) (all []disturbance) {
 	return all
 }
 
-// before does the edit right before a request. Nobody deletes an object for which the program has tried in vain to make
-// another one: then nothing of it is left, as if the program had never known it, and no rest is before that.
+// before makes the edit right before a request. Nobody deletes an object that the program has not written to if the
+// program has already tried the same request in vain: after the deletion nothing would show that the program had known
+// the object, and no run with the edit at a rest is like that.
 func (e edit) before(w *world, p *point, d disturbance) {
 	r := w.ledger.target(p, d.argument)
 	if r == nil || e.kind == deleted && !r.handled && w.isAgain(p) {
@@ -141,7 +144,7 @@ func (e edit) before(w *world, p *point, d disturbance) {
 	}
 }
 
-// isAgain reports whether the program has sent such a request for the object before.
+// isAgain reports whether the program has already sent a request of the same class for the same object.
 func (w *world) isAgain(p *point) bool {
 	return slices.ContainsFunc(w.points, func(other *point) bool {
 		return other != p && other.class() == p.class() && other.request.Key.Namespace == p.request.Key.Namespace &&
@@ -149,7 +152,7 @@ func (w *world) isAgain(p *point) bool {
 	})
 }
 
-// rested does the edit at a rest, as far as there is anything to do.
+// rested makes the edit at a rest, if the object exists and the edit can change it.
 func (e edit) rested(w *world, d disturbance) {
 	address, field := d.argument, ""
 	if parts := strings.SplitN(d.argument, "/", 4); len(parts) == 4 {
@@ -160,7 +163,7 @@ func (e edit) rested(w *world, d disturbance) {
 	}
 }
 
-// carryOut does the edit. It returns the field that is changed, if there is one.
+// carryOut makes the edit. It returns the changed field, if the edit changes a single field.
 func (e edit) carryOut(w *world, r *record, field string) (changed string) {
 	changed, err := e.do(w, r, field)
 	w.tell("user: %s is %s%s", r.name(), e.kind, failed(err))
@@ -184,8 +187,8 @@ func terminate(w *world, r *record) error {
 	return w.person(http.MethodDelete, pathOf(namespaces(), meta.Key{Name: r.meta.Namespace}), "application/json", nil, nil)
 }
 
-// replace makes an object of the same name and content, which is not of the program: without labels, annotations and
-// owners.
+// replace makes an object with the same name and content that does not belong to the program: it has no labels,
+// annotations and owners. If the old object is still there, replace first deletes it.
 func replace(w *world, r *record) error {
 	if r.present {
 		if len(r.meta.Finalizers) > 0 {
@@ -206,11 +209,11 @@ func replace(w *world, r *record) error {
 	return w.person(http.MethodPost, pathOf(r.of, meta.Key{Namespace: r.meta.Namespace}), "application/json", object, nil)
 }
 
-// fieldsOf returns the paths of fields of an object that a person may change: texts, numbers and truth values outside
+// fieldsOf returns the paths of the fields of an object that a person may change: strings, numbers and booleans outside
 // of its metadata and status, in the order of their names.
 func fieldsOf(r *record) (paths [][]string) {
 	var object map[string]any
-	_ = json.Unmarshal(r.raw, &object) // it was read before
+	_ = json.Unmarshal(r.raw, &object) // cannot fail: it was parsed before
 	for _, name := range []string{"apiVersion", "kind", "metadata", "status"} {
 		delete(object, name)
 	}
@@ -231,7 +234,7 @@ func fieldsOf(r *record) (paths [][]string) {
 	return paths
 }
 
-// other returns another value of the same type; nil if it has none.
+// other returns another value of the same type; nil for a type without one.
 func other(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -244,11 +247,11 @@ func other(v any) any {
 	return nil
 }
 
-// maxFields is how many fields of an object are tried, until the server takes the change of one.
+// maxFields bounds how many fields of an object change tries until the server accepts one change.
 const maxFields = 4
 
-// change changes a field of an object: the given one or, if that is empty, the first whose change the server takes. The
-// same edit at rest must be that of the same field, although the object may have others by then.
+// change changes the given field of an object or, if field is empty, the first field whose change the server accepts.
+// The same edit at rest must change the same field, although the object may have other fields by then.
 func change(w *world, r *record, field string) (changed string, err error) {
 	paths := fieldsOf(r)
 	if field != "" {
@@ -260,7 +263,7 @@ func change(w *world, r *record, field string) (changed string, err error) {
 	var errs []error
 	for _, path := range paths[:min(maxFields, len(paths))] {
 		var object any
-		_ = json.Unmarshal(r.raw, &object) // it was read before
+		_ = json.Unmarshal(r.raw, &object) // cannot fail: it was parsed before
 		for _, name := range path {
 			members, _ := object.(map[string]any)
 			object = members[name]

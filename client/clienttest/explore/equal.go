@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// Two points of two runs are equal if all that the future can depend on is equal: the writes that the server has done,
-// the virtual time, the steps of the history, the answers that each replica has had since its start, and the
-// disturbances of which more than the state is left. A hash of it tells points apart. Uids are random, so a hash has
-// the order in which they have come instead. Whatever else is random, such as generated names, makes points differ, and
-// both are tried.
+// Two points of two runs are equal if everything that the future can depend on is equal: the writes that the server has
+// done, the virtual time, the steps of the history, the answers that each replica has received since its start, and the
+// disturbances that have effects beyond the state. The search compares points by a hash of these. Uids are random, so
+// the hash has their order of appearance instead. Other random values, such as generated names, make points differ, and
+// the search then tries both.
 
 // hashSeed is the seed of all hashes of this process.
 var hashSeed = sync.OnceValue(maphash.MakeSeed)
 
-// hashOf returns the hash of some texts and numbers.
+// hashOf returns the hash of comparable values.
 func hashOf(values ...any) uint64 {
 	var h maphash.Hash
 	h.SetSeed(hashSeed())
@@ -30,21 +30,21 @@ func hashOf(values ...any) uint64 {
 	return h.Sum64()
 }
 
-// digest is the past of a world, as far as the future depends on it.
+// digest summarizes the past of a world, as far as the future depends on it.
 type digest struct {
 	mu      sync.Mutex
 	uids    map[string]int
-	written uint64           // hash of the program's requests that have changed something, in their order
-	heard   map[*life]uint64 // sum of the hashes of all answers
-	deaths  map[*life]int64  // when, by virtual time
-	lasting []disturbance    // those that leave something behind
+	written uint64           // hash of the program's requests that have changed the server, in their order
+	heard   map[*life]uint64 // sum of the hashes of all answers to this life
+	deaths  map[*life]int64  // the virtual time at which each life ended
+	lasting []disturbance    // those with effects beyond the state
 }
 
 func newDigest() *digest {
 	return &digest{uids: map[string]int{}, heard: map[*life]uint64{}, deaths: map[*life]int64{}}
 }
 
-// sum returns the hash of a text, with the number of each uid instead of the uid.
+// sum returns the hash of before and a text, in which the number of each uid stands for the uid.
 func (d *digest) sum(before uint64, text []byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(hashSeed())
@@ -85,7 +85,7 @@ func findUID(text []byte) int {
 	}
 }
 
-// isUID reports whether a text of the right length is a uid.
+// isUID reports whether a text of uidLength bytes is a uid.
 func isUID(text []byte) bool {
 	for i, c := range text {
 		switch {
@@ -100,7 +100,7 @@ func isUID(text []byte) bool {
 	return true
 }
 
-// wrote notes a request that has changed the server.
+// wrote records a request that has changed the server.
 func (d *digest) wrote(p *point) {
 	request := d.sum(p.body, []byte(p.method+" "+p.path))
 	d.mu.Lock()
@@ -108,14 +108,14 @@ func (d *digest) wrote(p *point) {
 	d.written = hashOf(d.written, request)
 }
 
-// died notes the time at which a life has ended, and when its program returns.
+// died records the present time as the end of a life: when the life crashes, and again when its program returns.
 func (d *digest) died(l *life) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.deaths[l] = int64(time.Since(l.world.begin))
 }
 
-// at returns the hash of all that the future of the world depends on. w.mu must be held.
+// at returns the hash of all that the future of the world depends on. The caller holds w.mu.
 func (d *digest) at(w *world) uint64 {
 	last := map[string]*life{}
 	for _, l := range w.lives {
@@ -138,7 +138,7 @@ func (d *digest) at(w *world) uint64 {
 	return hashOf(values...)
 }
 
-// future returns the hash of the future that a disturbance leads to at the request.
+// future returns the hash of the future after a disturbance at the request.
 func (p *point) future(d disturbance) uint64 {
 	if leaves := effectOf(d.kind).leaves; leaves != nil {
 		if what := leaves(p); what != "" {
@@ -148,7 +148,7 @@ func (p *point) future(d disturbance) uint64 {
 	return hashOf(p.past, d.kind, d.argument, p.life.name, p.method, p.path, p.body)
 }
 
-// listener is the answer of a request, and hashes what the program gets of it.
+// listener passes the answer of a request to the program and hashes it.
 type listener struct {
 	http.ResponseWriter
 	life *life
@@ -172,8 +172,8 @@ func (l *listener) WriteHeader(code int) {
 	l.ResponseWriter.WriteHeader(code)
 }
 
-// add replaces the hash of this answer. The hash does not depend on the order of what the answers bring between two
-// requests of the program, because that order differs from run to run.
+// add replaces the hash of this answer. The sum does not depend on the order in which bytes of different answers arrive
+// between two requests of the program, because that order differs from run to run.
 func (l *listener) add(sum uint64) {
 	sum = hashOf(sum, l.life.world.granted.Load())
 	d := l.life.world.digest

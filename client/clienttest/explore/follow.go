@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// follow serves a watch until it is cut.
+// follow serves a watch until the watch ends or a disturbance cuts it.
 func (w *world) follow(p *point, rw http.ResponseWriter, r *http.Request) {
 	ctx, cut := context.WithCancel(r.Context())
 	defer cut()
@@ -18,7 +18,7 @@ func (w *world) follow(p *point, rw http.ResponseWriter, r *http.Request) {
 	w.mu.Unlock()
 }
 
-// eventWriter writes the events of a watch, later if there is a silence.
+// eventWriter writes the events of a watch. During a silence that holds them it waits.
 type eventWriter struct {
 	http.ResponseWriter
 	world *world

@@ -12,13 +12,13 @@ import (
 )
 
 // History does what people and other programs do in the cluster. Its steps follow each other at once; Rest lets the
-// program catch up. If the program is late because of a disturbance, a step waits as people do: a create until an
-// object of the name that is being deleted has gone, and any step until the program has made the object, or its
+// program catch up. If the program is late because of a disturbance, a step waits: a create waits until an object of
+// the same name that is being deleted has gone, and any step waits until the program has made the object or its
 // namespace.
 type History struct {
 	world *world
 	users *client.Client
-	steps int // done so far
+	steps int // begun so far
 }
 
 // Create creates an object.
@@ -44,18 +44,19 @@ func Delete[T meta.Object](h *History, of client.Type[T], key meta.Key) {
 	})
 }
 
-// Rest waits until nothing moves any more. That is when nothing has happened for a minute or less: a program that waits
-// for a time may do more when the time has come. See [History.Wait].
+// Rest waits until the program and the cluster have come to rest: until nothing has happened for a minute, or for less
+// if the explorer knows that this is enough. A program that acts at certain times may do more later; see
+// [History.Wait].
 func (h *History) Rest() { h.world.rest() }
 
-// Wait lets virtual time pass until the program has done what it does at certain times. It returns at once if d is not
+// Wait lets virtual time pass, so that the program does what it does at certain times. It returns at once if d is not
 // positive. Nothing is compared before the next Rest. A disturbance makes a Rest last longer, usually for some minutes
-// and at most for two hours: so what the program waits for should be further away than that when a Rest begins. The
-// renewals of leases go on, so a day of two replicas with an election takes seconds of real time.
+// and at most for two hours. So when a Rest begins, the next time at which the program acts should be further away than
+// that. The replicas keep renewing their leases, so a day of two replicas with an election takes seconds of real time.
 func (h *History) Wait(d time.Duration) { h.world.pass(d) }
 
-// step does one step. In the run without disturbances it must succeed. In others people act as soon as they can, and it
-// may fail if they never can, for example because a person has deleted the object.
+// step does one step. In the run without disturbances the step must succeed. In other runs it is done as soon as it is
+// possible, and it may fail if it never becomes possible, for example because a person has deleted the object.
 func (h *History) step(verb string, of meta.GVR, key meta.Key, do func(ctx context.Context) error) {
 	w := h.world
 	w.mu.Lock()
@@ -76,9 +77,9 @@ func (h *History) step(verb string, of meta.GVR, key meta.Key, do func(ctx conte
 	w.endStep(h.steps, err)
 }
 
-// awaits returns what a person waits for whose step has failed because something has gone wrong before: another object
-// of the name has not gone yet, or the program has not made yet what the step needs. It returns an empty text if it
-// does not help to wait. An object that people have made and deleted does not come back.
+// awaits returns what to wait for after a step has failed because of an earlier disturbance: until another object of
+// the same name has gone, or until the program has made what the step needs. It returns "" if waiting cannot help. An
+// object that people have made and deleted does not come back.
 func (w *world) awaits(err error, verb string, of meta.GVR, key meta.Key) string {
 	switch {
 	case !w.disturbed:
@@ -105,7 +106,7 @@ func (w *world) awaits(err error, verb string, of meta.GVR, key meta.Key) string
 
 func namespaces() meta.GVR { return meta.GVR{Version: "v1", Resource: "namespaces"} }
 
-// catchUp ends what goes wrong until a later step, and lets the program come to rest.
+// catchUp ends the disturbances that would last until a later step, and lets the program come to rest.
 func (w *world) catchUp() {
 	w.endAll()
 	w.wait(w.still, restless)

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// stays reports whether a person's edit of a kind stays, so that the state may be another one from then on.
+// stays reports whether the kind is a person's edit that stays, so that the state may differ from then on.
 func stays(k kind) bool {
 	return slices.ContainsFunc(edits(), func(e edit) bool { return e.kind == k })
 }
 
-// edited returns the edits that stay and are made at rest in a schedule. Such a run is not compared: others are
-// compared with it.
+// edited returns the edits of a schedule that stay and are made at rest. A run of such edits alone is not compared:
+// other runs are compared with it.
 func (s schedule) edited() (at schedule) {
 	for _, d := range s {
 		if d.place.class == atRest && stays(d.kind) {
@@ -22,9 +22,9 @@ func (s schedule) edited() (at schedule) {
 	return at
 }
 
-// orders returns the runs that a run may be like. An edit at a request may have been made at the rest before the
-// request, or at the rest after it. Or it has no effect, because the program writes the same field next. The first is
-// the run in which each edit is made at the rest after it.
+// orders returns the schedules of the runs whose states are right for this run. An edit at a request may have the
+// effect of an edit at the rest before the request, or at the rest after it. Or it has no effect, because the program
+// writes the same field next. The first schedule makes each edit at the rest after it.
 func (w *world) orders() (all []schedule) {
 	all = []schedule{w.schedule.edited()}
 	w.mu.Lock()
@@ -46,14 +46,14 @@ func (w *world) orders() (all []schedule) {
 	return all
 }
 
-// unlike is a state at rest that is not as it should be.
+// unlike is a wrong state at rest, with the state that was wanted.
 type unlike struct {
 	want, is state
-	story    story // of the run that it should be like
+	story    story // of the run that has the wanted state
 }
 
-// compare compares the state at rest with those that are right, and notes it. Unless it is sure, nothing has gone wrong
-// yet.
+// compare records the state at rest and, if sure, compares it with the right states. If sure is false, no disturbance
+// has happened yet, so compare does not compare.
 func (w *world) compare(sure bool) {
 	is, err := w.state()
 	if err != nil {
@@ -93,13 +93,13 @@ func ordinal(n int) string {
 	return fmt.Sprintf("%dth", n)
 }
 
-// isReference reports whether others are compared with the run, and it with none.
+// isReference reports whether other runs are compared with this run, which itself is not compared.
 func (w *world) isReference() bool {
 	edited := len(w.schedule.edited())
 	return edited > 0 && edited == len(w.schedule)
 }
 
-// isRight reports whether a state is that of a run that this may be like.
+// isRight reports whether the state at a rest equals that of a run in orders, or of the run without disturbances.
 func (w *world) isRight(at int) bool {
 	return slices.ContainsFunc(slices.Insert(w.orders(), 0, nil), func(order schedule) bool {
 		states := w.ask(order).states
@@ -107,7 +107,8 @@ func (w *world) isRight(at int) bool {
 	})
 }
 
-// checkHarm looks for what the program did to objects of others, and does not do in a run that this may be like.
+// checkHarm reports harm to objects of others that the program does in this run, but neither in a run in orders nor in
+// the run without disturbances.
 func (w *world) checkHarm() {
 	if w.ask == nil || w.isReference() {
 		return
@@ -122,7 +123,8 @@ func (w *world) checkHarm() {
 	}
 }
 
-// explain says what is wrong with a state: also in words, as far as it is known who made and deleted the objects.
+// explain returns the differences of a state. It adds a reason in words where the ledger knows who made or deleted the
+// object.
 func (w *world) explain(want, is state) (lines []string) {
 	for _, line := range differences(want, is) {
 		if name, found := strings.CutSuffix(line, leftOver); found {
@@ -139,7 +141,7 @@ func (w *world) explain(want, is state) (lines []string) {
 	return lines
 }
 
-// described returns a text of explain with all fields of an object that only one of the states has.
+// described returns a text of explain. If only one of the states has the object, described adds all of its fields.
 func (o *outcome) described(text string) string {
 	if o.unlike == nil {
 		return text
@@ -152,7 +154,7 @@ func (o *outcome) described(text string) string {
 	return text
 }
 
-// surplus explains an object that should not be there.
+// surplus explains why an object is left over.
 func (w *world) surplus(name string, want state) string {
 	kind, number, several := strings.Cut(name, " (")
 	r := w.ledger.last(kind)
@@ -172,7 +174,7 @@ func (w *world) surplus(name string, want state) string {
 	return ": the program made it, and it is left over although its owners have gone"
 }
 
-// unfinished explains an object that is still being deleted.
+// unfinished explains why an object is still being deleted.
 func (w *world) unfinished(name string) string {
 	r := w.ledger.last(name)
 	if r == nil || len(r.meta.Finalizers) == 0 {

@@ -2,10 +2,10 @@ package explore
 
 import "testing/synctest"
 
-// The kinds of watches that say nothing.
+// The kinds of disturbances that hide events.
 const (
-	lag    kind = "lag"    // the watches of one resource say nothing for a while, or during two steps of the history
-	unseen kind = "unseen" // no watch and no list is served during two steps of the history, which is forgotten then
+	lag    kind = "lag"    // a resource's watches bring no events for a while, or during two steps of the history
+	unseen kind = "unseen" // lists and watches are not served during two steps, and the server then forgets its history
 )
 
 func lags() []effect {
@@ -42,7 +42,7 @@ func endLag(w *world, d disturbance) {
 	w.release(silence{nil, events, d.argument})
 }
 
-// hide serves no list and no watch any more.
+// hide cuts all watches. From then on the scheduler lets no list and no watch through.
 func hide(w *world, _ disturbance) {
 	w.mu.Lock()
 	w.hidden++
@@ -57,8 +57,8 @@ func hide(w *world, _ disturbance) {
 	synctest.Wait()
 }
 
-// reveal undoes hide. The server forgets what has happened, so each cache is filled by a new list: no program sees the
-// states in between.
+// reveal undoes hide. The server forgets its history, so a new list fills each cache, and no program sees the states in
+// between.
 func reveal(w *world, _ disturbance) {
 	w.mu.Lock()
 	w.hidden--

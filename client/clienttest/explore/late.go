@@ -5,13 +5,13 @@ import (
 	"net/http"
 )
 
-// The kinds of networks that hold something back for longer than a lease, and let it through then.
+// The kinds of delays in the network: it holds traffic back for longer than a lease, and then lets it through.
 const (
-	late         kind = "late"          // nothing of a replica gets through for a while, and then everything does
-	lateRequests kind = "late-requests" // its requests arrive late; its answers and events come at once
-	lateAnswers  kind = "late-answers"  // its requests are served at once; their answers come late
-	lateEvents   kind = "late-events"   // its watches bring their events late
-	cutOff       kind = "cut-off"       // nothing of a replica gets through, from a step of the history on
+	late         kind = "late"          // the network holds all traffic of a replica for a while
+	lateRequests kind = "late-requests" // the requests of a replica arrive late; its answers and events arrive at once
+	lateAnswers  kind = "late-answers"  // the requests of a replica are served at once; their answers arrive late
+	lateEvents   kind = "late-events"   // the events of a replica's watches arrive late
+	cutOff       kind = "cut-off"       // as late, but from a step of the history on
 )
 
 func delays() []effect {
@@ -25,7 +25,7 @@ func delays() []effect {
 	}
 }
 
-// holds returns what begins silences of the replica that sends a request.
+// holds returns a function that begins silences of the replica that sends the request.
 func holds(all ...traffic) func(*world, *point, disturbance) {
 	return func(w *world, p *point, d disturbance) {
 		switch d.kind {
@@ -40,7 +40,7 @@ func holds(all ...traffic) func(*world, *point, disturbance) {
 	}
 }
 
-// silences returns those of the life.
+// silences returns silences of the life, one for each kind of traffic.
 func (l *life) silences(all ...traffic) (silences []silence) {
 	for _, one := range all {
 		silences = append(silences, silence{life: l, traffic: one})
@@ -48,8 +48,8 @@ func (l *life) silences(all ...traffic) (silences []silence) {
 	return silences
 }
 
-// arriveLate serves a request that was sent before the silence. A write is served even if nobody waits for its answer any
-// more; a watch without a client ends, as on any server.
+// arriveLate serves a request that was sent before the silence. A write is served even if its client no longer waits
+// for the answer; a watch without a client ends, as on any server.
 func arriveLate(p *point, _ disturbance, rw http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	p.life.world.untilReleased(context.Background(), silence{p.life, requests, ""})
 	if p.request.Verb != "watch" {
@@ -58,7 +58,7 @@ func arriveLate(p *point, _ disturbance, rw http.ResponseWriter, r *http.Request
 	next(rw, r)
 }
 
-// cutReplica begins silences of the present life of a replica.
+// cutReplica begins silences of the current life of a replica.
 func cutReplica(w *world, d disturbance) {
 	w.mu.Lock()
 	var last *life

@@ -13,12 +13,12 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A life has a lease from when it has the answer to a write of it, until leaseDurationSeconds after it sent the last
-// write whose answer it has had, or until it sends a write that gives the lease up or to another holder, or has read
-// that another one holds it. It may write to other objects only while it has one of its leases, if it has ever had
-// one. All replicas of a run share one clock.
+// A life has a lease from the moment at which it has the answer to its first write of the lease. It has the lease until
+// leaseDurationSeconds after it sent the last write of the lease whose answer it has. It loses the lease earlier if it
+// sends a write that gives the lease up, or if the answer to a write or a get shows another holder. A life that has
+// ever had a lease may write to other objects only while it has one. All replicas of a run share one clock.
 
-// tenure is what a life knows of a lease that it has written.
+// tenure is what a life knows about a lease that it has written.
 type tenure struct {
 	until   time.Time // when it ends
 	holder  string
@@ -26,13 +26,13 @@ type tenure struct {
 	share   share
 }
 
-// share is the ranges of a replica of package client/shards, as it has written them to its lease.
+// share is the ranges that a replica of package client/shards has written to its lease.
 type share struct {
 	ranges meta.Ranges
 	by     meta.ShardBy // empty for other leases
 }
 
-// leaseText is the part of a Lease that is read.
+// leaseText has the fields that are read of a Lease.
 type leaseText struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            struct {
@@ -47,7 +47,8 @@ func (p *point) isLease() bool {
 	return q.Group == "coordination.k8s.io" && q.Resource == "leases"
 }
 
-// checkSent looks whether a request may be sent. It is called when the program sends it, however late it arrives.
+// checkSent reports a finding if the request must not be sent. It is called when the program sends the request, however
+// late the request arrives.
 func (w *world) checkSent(p *point, body []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +89,7 @@ func (p *point) giveUp(body []byte) {
 	}
 }
 
-// withoutLease returns why the life of a write may not send it; empty if it may. The caller holds w.mu.
+// withoutLease returns why a life must not send a write; "" if it may. The caller holds w.mu.
 func (w *world) withoutLease(p *point) string {
 	var valid []meta.Key
 	ended := ""
@@ -118,12 +119,13 @@ func (w *world) withoutLease(p *point) string {
 	return ""
 }
 
-// has reports whether a share that is divided by namespaces has the range of one.
+// has reports whether the share is divided by namespaces and has the range of this namespace.
 func (s share) has(namespace string) bool {
 	return namespace != "" && s.by == meta.ShardByNamespace && s.ranges.Has(s.by.Range(meta.Identity{Namespace: namespace}))
 }
 
-// lacks reports whether the life has a share that is divided by namespaces, and none that has the range of one.
+// lacks reports whether the life has a share that is divided by namespaces, but no share with the range of this
+// namespace.
 func (l *life) lacks(namespace string) bool {
 	divided := false
 	for _, t := range l.leases {
@@ -135,7 +137,7 @@ func (l *life) lacks(namespace string) bool {
 	return divided
 }
 
-// readLease reads the lease that the program gets, or that the server has after a write of it.
+// readLease records the lease that a get returns, or that the server has after a write of the lease.
 func (p *point) readLease(answer *httptest.ResponseRecorder) {
 	if !p.isLease() || answer.Code >= 300 || !p.writes() && p.request.Verb != "get" {
 		return
@@ -150,7 +152,7 @@ func (p *point) readLease(answer *httptest.ResponseRecorder) {
 	}
 }
 
-// had notes that the program has had the answer to a read or a write of a lease.
+// had updates the tenure after the program has received the answer to a get or a write of a lease.
 func (p *point) had() {
 	text := p.lease
 	if text == nil || text.Spec.HolderIdentity == "" {
@@ -182,7 +184,7 @@ func isNewer(version, than string) bool {
 	return cmp.Or(cmp.Compare(len(version), len(than)), strings.Compare(version, than)) > 0
 }
 
-// shareOf reads the annotation in which package client/shards says which ranges a replica has.
+// shareOf reads the annotation in which package client/shards writes the ranges of a replica.
 func shareOf(text string) (s share) {
 	for _, word := range strings.Fields(text) {
 		name, value, _ := strings.Cut(word, "=")

@@ -18,21 +18,21 @@ const (
 	byOther      = "another controller"
 )
 
-// record is what is known of one object, from its creation on, also after it has gone.
+// record is what the ledger knows about one object, from its creation on, even after the object has gone.
 type record struct {
 	of   meta.GVR
-	raw  json.RawMessage // as it was last
-	meta meta.ObjectMeta // that of raw
+	raw  json.RawMessage // the object as last seen
+	meta meta.ObjectMeta // the metadata of raw
 
-	made, deleted string // the writers; deleted is empty while nobody has deleted it
+	made, deleted string // the writers that made and deleted it; deleted is empty while nobody has deleted it
 	present       bool
 	handled       bool // the program has made it, or written to it
 }
 
-// name returns what reports call the object. Objects with generated names of one beginning have the same name.
+// name returns the object's name in reports. Objects with the same generateName have the same name.
 func (r *record) name() string { return r.of.Resource + " " + r.key().String() }
 
-// key returns the object's key, of which a generated name is replaced by its beginning.
+// key returns the object's key. Instead of a generated name it has the generateName and "*".
 func (r *record) key() meta.Key {
 	if r.meta.GenerateName != "" {
 		return meta.Key{Namespace: r.meta.Namespace, Name: r.meta.GenerateName + "*"}
@@ -40,25 +40,25 @@ func (r *record) key() meta.Key {
 	return meta.KeyOf(&r.meta)
 }
 
-// owns reports whether the object is an owner of another.
+// owns reports whether the object is an owner of the other.
 func (r *record) owns(other *record) bool {
 	return slices.ContainsFunc(other.meta.OwnerReferences, func(o meta.OwnerReference) bool { return o.UID == r.meta.UID })
 }
 
-// ledger knows which objects there are, and who made and deleted them. The scheduler reads it when everything else
+// ledger records which objects exist, and who made and deleted them. The scheduler reads it while everything else
 // waits.
 type ledger struct {
-	mu      sync.Mutex // held by look, because a controller of the cluster may write at the same time as somebody else
+	mu      sync.Mutex // held by look, because a controller of the cluster may write at the same time as another writer
 	known   map[meta.GVR]bool
 	records []*record // in the order in which they were made
 	// harm is what the program did to objects of others, one sentence each.
 	harm []string
-	// owners reports whether an object has had an owner, or waited for its dependents in its deletion. A cluster's
-	// garbage collector would have something to do.
+	// owners reports whether a garbage collector would have work: an object has had an owner, or a finalizer for the
+	// deletion of its dependents (foregroundDeletion or orphan).
 	owners bool
 }
 
-// look compares the objects of some resources with those that were known. Whatever has changed was done by a writer.
+// look compares the objects of some resources with the records. It attributes every change to the writer.
 func (w *world) look(writer string, of ...meta.GVR) {
 	w.ledger.mu.Lock()
 	defer w.ledger.mu.Unlock()
@@ -93,7 +93,7 @@ func (w *world) look(writer string, of ...meta.GVR) {
 	}
 }
 
-// know looks at the objects of a resource that were there before anybody wrote to it in this run.
+// know records the objects of a resource that existed before anybody wrote to the resource in this run.
 func (w *world) know(of meta.GVR) {
 	w.ledger.mu.Lock()
 	known := w.ledger.known[of]
@@ -103,7 +103,7 @@ func (w *world) know(of meta.GVR) {
 	}
 }
 
-// offer notes what others may do right before a request.
+// offer records the edits and claims that are possible right before a request.
 func (w *world) offer(p *point) {
 	of := p.request.Resource
 	if !p.counted() || of.Resource == "" {
@@ -116,12 +116,12 @@ func (w *world) offer(p *point) {
 	p.populated = slices.ContainsFunc(w.ledger.records, func(r *record) bool { return r.present && r.of == of })
 }
 
-// lookEverywhere is look at all resources that somebody has written to.
+// lookEverywhere calls look for all resources that somebody has written to.
 func (w *world) lookEverywhere(writer string) {
 	w.look(writer, w.resources()...)
 }
 
-// put enters an object as it is.
+// put records the present version of an object.
 func (l *ledger) put(writer string, of meta.GVR, raw json.RawMessage, is meta.ObjectMeta) {
 	at := slices.IndexFunc(l.records, func(r *record) bool { return r.present && r.of == of && r.meta.UID == is.UID })
 	l.owners = l.owners || len(is.OwnerReferences) > 0 ||
@@ -148,7 +148,7 @@ func (l *ledger) put(writer string, of meta.GVR, raw json.RawMessage, is meta.Ob
 	}
 }
 
-// gone enters that an object has gone, or is being deleted.
+// gone records that an object has gone, or is being deleted.
 func (l *ledger) gone(writer string, r *record) {
 	if r.deleted != "" {
 		return
@@ -176,7 +176,7 @@ func (l *ledger) find(of meta.GVR, key meta.Key) *record {
 	return nil
 }
 
-// get returns the record of a uid; nil if it is not known.
+// get returns the record with a uid; nil if there is none.
 func (l *ledger) get(uid string) *record {
 	for _, r := range l.records {
 		if r.meta.UID == uid {

@@ -2,7 +2,7 @@ package explore
 
 import "math/rand/v2"
 
-// mixes plays random mixes of disturbances until the search is over. Each has a seed of its own, one after the other.
+// mixes plays random mixes of disturbances until the search is over. The seeds of the mixes are successive numbers.
 func (s *search) mixes() {
 	if len(s.all) == 0 {
 		return
@@ -16,8 +16,8 @@ func (s *search) mixes() {
 	}, s.over)
 }
 
-// mix returns up to five disturbances, each at a place of its own: where it happens alone, or later among the requests
-// of the same class. A run that does not send so many is not disturbed there.
+// mix returns up to five disturbances, each at a different place: the place at which it may happen alone, or a later
+// request of the same class. If a run does not send that many requests, the disturbance does not happen.
 func mix(all []disturbance, seed uint64) (which schedule) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range 2 + r.IntN(4) {

@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// forbidden: for a while the program may not read, or not write, the objects of a resource.
+// forbidden: for a while the program may not read the objects of a resource, or may not write them.
 const forbidden kind = "forbidden"
 
 func permissions() []effect {
@@ -25,8 +25,8 @@ type permission struct {
 
 func (p *point) permission() permission { return permission{p.request.Resource, p.writes()} }
 
-// forbid takes a permission away from all replicas, and gives it back later. Open watches end, as they do every few
-// minutes, and are not begun again.
+// forbid removes a permission from all replicas, and restores it later. If it is a permission to read, open watches of
+// the resource end, as watches do every few minutes, and new ones are refused.
 func forbid(w *world, p *point, _ disturbance) {
 	right := p.permission()
 	what := "read"
@@ -53,7 +53,7 @@ func forbid(w *world, p *point, _ disturbance) {
 	})
 }
 
-// denied returns the answer to a request that the program may not send now; nil if it may.
+// denied returns the server's refusal of a request that is forbidden now; nil if the request is allowed.
 func (p *point) denied(r *http.Request) *httptest.ResponseRecorder {
 	w := p.life.world
 	w.mu.Lock()

@@ -12,21 +12,22 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// absence is how long something lasts that a person undoes later: longer than a lease, and than several retries.
+// absence is how long a change lasts that a person undoes later. It is longer than a lease, and longer than several
+// retries.
 const absence = 5 * time.Minute
 
-// lasting is something that a person undoes later.
+// lasting is a change that a person undoes later.
 type lasting struct {
 	until time.Time
 	undo  func()
 }
 
-// last makes a person undo something after a while. No rest ends before that.
+// last has a person undo a change after absence. No rest ends before that.
 func (w *world) last(undo func()) {
 	w.lasting = append(w.lasting, lasting{time.Now().Add(absence), undo})
 }
 
-// lapse undoes what has lasted long enough. It reports whether there was something.
+// lapse undoes the changes that have lasted long enough. It reports whether there were any.
 func (w *world) lapse() (was bool) {
 	for len(w.lasting) > 0 && !time.Now().Before(w.lasting[0].until) {
 		first := w.lasting[0]
@@ -37,8 +38,8 @@ func (w *world) lapse() (was bool) {
 	return was
 }
 
-// person sends a request as a person does, whom nothing disturbs. The object of the answer is read into answer, if that
-// is not nil.
+// person sends a request of a person, which nothing disturbs. It decodes the object of the answer into answer, unless
+// answer is nil.
 func (w *world) person(method, path, mediaType string, body, answer any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Plan says what is explored. Server, Program and History are used once for each run.
+// Plan describes what to explore. Server, Program and History are used once for each run.
 type Plan struct {
 	// Server has the options of the API server. A run must not leave anything behind in functions and handlers that the
 	// options name, because the next run calls them too. Listener, TLS, HTTP2 and Token must be zero.
@@ -21,39 +21,40 @@ type Plan struct {
 	// Replicas is how many replicas of the program run; 0 means one.
 	Replicas int
 
-	// Program is one replica. It serves until ctx ends, and returns when nothing of it runs any more. If it returns
-	// before, it is started again after ten seconds, as a kubelet does. Package variables outlive a crash.
+	// Program is one replica. It serves until ctx ends, and returns when none of its goroutines runs any more. If it
+	// returns earlier, the explorer starts it again after ten seconds, as a kubelet would. Package variables outlive a
+	// crash.
 	Program func(ctx context.Context, cfg client.Config) error
 
 	// History is what people and other programs do. It must do the same in each run.
 	History func(h *History)
 
-	// Controllers, if set, returns controllers of the cluster that run beside the program, such as controllers.All.
-	// They are made anew for each run. The garbage collector runs without it, if an object in the run without
-	// disturbances has an owner.
+	// Controllers, if set, returns controllers of the cluster that run beside the program, such as controllers.All. It
+	// is called for each run. The garbage collector runs even if Controllers is nil, provided that an object in the run
+	// without disturbances has an owner.
 	Controllers func() []controllers.Controller
 
-	// Always, if set, is called after each write that the server accepts, and AtRest whenever nothing moves. Their
-	// error says what is wrong. They are not called after a person's edit that stays.
+	// Always, if set, is called after each write request of the program. AtRest, if set, is called when the program has
+	// come to rest. An error of either is a finding. Neither is called after a person's edit that stays.
 	Always, AtRest func(s State) error
 
 	// Ignore are resources whose objects may differ between two runs, besides leases and events.
 	Ignore []meta.GVR
 
 	// IgnoreFields are fields that may differ between two runs, each as the plural name of a resource and a path, such
-	// as "pages.status.checkedAt" or "pages.metadata.annotations.example.com/hash". In a list it is a field of each
+	// as "pages.status.checkedAt" or "pages.metadata.annotations.example.com/hash". In a list the path applies to each
 	// element.
 	IgnoreFields []string
 
 	// Budget is how long the search takes, in real time; 0 means 30 seconds, or 3 with -short.
 	Budget time.Duration
 
-	collects  bool       // there is something to do for the garbage collector
-	served    []meta.GVR // the resources that the controllers of the cluster find; nil means all
-	documents *documents // what the controllers of the cluster get of discovery
+	collects  bool       // the garbage collector has work
+	served    []meta.GVR // the resources that the controllers of the cluster discover; nil means all
+	documents *documents // the answers to the discovery requests of the controllers of the cluster
 }
 
-// check returns what is wrong with the plan.
+// check returns an error if the plan is invalid.
 func (p *Plan) check() error {
 	switch {
 	case p.Program == nil:

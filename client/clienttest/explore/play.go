@@ -5,17 +5,17 @@ import (
 	"testing/synctest"
 )
 
-// outcome is what a run has led to, after its end.
+// outcome is the result of a run after its end. wrong are the findings.
 type outcome struct {
 	*result
 	wrong []string
 }
 
-// play plays a schedule in a bubble of its own. reference, if set, returns the run with which it is compared. It is
-// called outside of the bubble.
+// play plays a schedule in a new bubble. reference, if set, returns the run with which this run is compared. play calls
+// it outside of the bubble.
 func (s *search) play(which schedule, reference func(schedule) *outcome) *outcome {
 	announce(which)
-	// These are made outside of the bubble, so its time stands still while it waits for them.
+	// These channels are made outside of the bubble, so the bubble's time stands still while it waits for them.
 	done, never := make(chan *outcome, 1), make(chan struct{})
 	asked, told := make(chan schedule), make(chan *outcome)
 	go func() {
@@ -34,7 +34,7 @@ func (s *search) play(which schedule, reference func(schedule) *outcome) *outcom
 			o.wrong = append(o.wrong, r.findings...)
 			if r.stuck {
 				done <- o
-				<-never // a bubble cannot end before its goroutines
+				<-never // a bubble with a goroutine left over cannot end, so this one never does
 			}
 		})
 		done <- o
@@ -50,7 +50,7 @@ func (s *search) play(which schedule, reference func(schedule) *outcome) *outcom
 	}
 }
 
-// played counts a run, and lets go of all that only the run itself needs.
+// played counts a run, and releases everything that only the run itself needs.
 func (s *search) played(o *outcome) {
 	o.end = nil
 	points := make([]*point, len(o.points))
@@ -66,7 +66,7 @@ func (s *search) played(o *outcome) {
 	s.virtual += o.took
 }
 
-// referenceOf returns the run with which one is compared.
+// referenceOf returns the run of a schedule with which another run is compared.
 func (s *search) referenceOf(compared schedule) *outcome {
 	if len(compared) == 0 {
 		return s.want

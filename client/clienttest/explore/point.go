@@ -27,24 +27,24 @@ type point struct {
 	request      clienttest.Request
 	method, path string
 	query        url.Values
-	content      []byte            // its body
-	cached       bool              // it may be answered from the server's cache, as it is
+	content      []byte            // the body
+	cached       bool              // the server may answer it from its cache, however old that is
 	sent         time.Time         // when the program sent it
-	client       context.Context   // ends when the program does not wait for the answer any more
-	lease        *leaseText        // that the server has, after a write of a lease
-	granted      chan struct{}     // closed when the scheduler lets it through, after it has set what follows
-	passed       int               // how many others the scheduler has let through meanwhile
-	place        place             // if it is counted
-	offers       map[kind][]string // the roles of the objects that others may edit
-	populated    bool              // there are objects of the resource
-	wrong        []disturbance     // what goes wrong at it
+	client       context.Context   // ends when the program no longer waits for the answer
+	lease        *leaseText        // the lease in the answer, or on the server after a write of it
+	granted      chan struct{}     // closed when the scheduler lets it through, after setting the fields below
+	passed       int               // how many other requests the scheduler has let through while it waited
+	place        place             // zero if it is not counted
+	offers       map[kind][]string // the roles of the objects that each edit or claim can change
+	populated    bool              // the resource has objects
+	wrong        []disturbance     // the disturbances at it
 	stale        bool              // the API server that is behind answers it
 
-	writtenBefore int    // how many writes of the run were before it
-	body          uint64 // its hash
-	step          int    // how many steps of the history were begun before
-	past          uint64 // the hash of all that came before
-	changed       bool   // whether the server has done a write for it
+	writtenBefore int    // how many writes and steps of the run came before it
+	body          uint64 // the hash of the query and the body
+	step          int    // how many steps of the history had begun
+	past          uint64 // the digest of the world before it
+	changed       bool   // the server's resource version changed while it was served
 }
 
 // String returns the request as in "replica A: PUT configmaps/status default/home".
@@ -71,7 +71,7 @@ func (p *point) object() string {
 	return p.request.Resource.Resource + " " + strings.TrimPrefix(p.request.Key.Namespace+"/"+p.request.Key.Name, "/")
 }
 
-// said returns the request with what the server has answered: the version of what was written, or an error.
+// said returns the request with the server's answer: the version of the written object, or the error.
 func (p *point) said(answer *httptest.ResponseRecorder) string {
 	if !p.writes() && answer.Code < http.StatusBadRequest {
 		return p.String()
@@ -86,7 +86,7 @@ func (p *point) said(answer *httptest.ResponseRecorder) string {
 			Name string `json:"name"`
 		} `json:"details"`
 	}
-	_ = json.Unmarshal(answer.Body.Bytes(), &object) // in other encodings it stays zero
+	_ = json.Unmarshal(answer.Body.Bytes(), &object) // the object stays zero if the answer is not JSON
 	text := "replica " + p.life.name + ": " + p.what(cmp.Or(p.request.Key.Name, object.Metadata.Name, object.Details.Name))
 	if answer.Code >= http.StatusBadRequest {
 		return strings.TrimSuffix(fmt.Sprintf("%s -> %d %s", text, answer.Code, object.Reason), " ")
@@ -102,7 +102,8 @@ func (p *point) writes() bool {
 	return !slices.Contains([]string{"get", "list", "watch"}, p.request.Verb)
 }
 
-// class says what the request does to which kind of objects.
+// class returns the verb of the request, and the resource and subresource, as in update:pods/status. For a request
+// without a resource it returns the verb and the path.
 func (p *point) class() string {
 	q := p.request
 	if q.Resource.Resource == "" {
@@ -111,30 +112,30 @@ func (p *point) class() string {
 	return strings.TrimSuffix(q.Verb+":"+q.Resource.Resource+"/"+q.Subresource, "/")
 }
 
-// counted reports whether something may go wrong at the request. Renewals of leases are left out.
+// counted reports whether a disturbance may begin at the request. Requests for leases are not counted.
 func (p *point) counted() bool { return p.request.Resource.Resource != "leases" }
 
-// discovers reports whether the request reads no objects, but what the server serves. It is answered at once. Clients
-// hold a mutex meanwhile (the RESTMapper of controller-runtime does), and a goroutine that waits for a mutex keeps a
-// bubble from being blocked: so the scheduler would wait for ever.
+// discovers reports whether the request is for discovery. Such a request is answered at once, without the scheduler. A
+// client may hold a mutex during the request, as the RESTMapper of controller-runtime does. A goroutine that waits for
+// a mutex keeps the bubble from being durably blocked, so the scheduler would wait for ever.
 func (p *point) discovers() bool { return p.request.Resource.Resource == "" && !p.writes() }
 
-// compare orders requests that wait at the same moment, so that a run can be played again. The oldest goes first: a
-// program that sends so many that each takes a while must not keep the others waiting until their clients give up. The
-// same goes for one that many others of the same age have passed.
+// compare orders the requests that wait at the same moment, so that a run can be played again. The oldest request goes
+// first: a program that sends many requests must not keep the others waiting until their clients give up. Of requests
+// of the same age, one that many others have passed goes first.
 func (p *point) compare(other *point) int {
 	const many = 50
 	return cmp.Or(p.sent.Compare(other.sent), cmp.Compare(other.passed/many, p.passed/many),
 		strings.Compare(p.life.name+" "+p.path+" "+p.method, other.life.name+" "+other.path+" "+other.method))
 }
 
-// refuse answers the request without serving it.
+// refuse answers the request with an error, and does not serve it.
 func (p *point) refuse(rw http.ResponseWriter, r *http.Request, code int, reason string) {
 	p.life.world.tell("%s, which is answered with %d and not served", p, code)
 	clienttest.Answer(meta.Status{Code: code, Reason: reason, Message: "explore"})(rw, r)
 }
 
-// handle answers the request, with what goes wrong at it.
+// handle answers the request, and applies its disturbances.
 func (p *point) handle(rw http.ResponseWriter, r *http.Request) {
 	next := p.serve
 	for _, d := range slices.Backward(p.wrong) {
@@ -146,7 +147,7 @@ func (p *point) handle(rw http.ResponseWriter, r *http.Request) {
 	next(listen(rw, p), r)
 }
 
-// serve answers the request as if nothing went wrong.
+// serve answers the request undisturbed.
 func (p *point) serve(rw http.ResponseWriter, r *http.Request) {
 	if p.request.Verb == "watch" && p.denied(r) == nil {
 		p.life.world.follow(p, rw, r)
@@ -160,7 +161,7 @@ func (p *point) serve(rw http.ResponseWriter, r *http.Request) {
 	p.answer(rw, answer)
 }
 
-// ask gives the request to the server, and returns the answer. The request must not be a watch.
+// ask passes the request to the server, and returns the answer. The request must not be a watch.
 func (p *point) ask(r *http.Request) *httptest.ResponseRecorder {
 	if answer := p.denied(r); answer != nil {
 		return answer
@@ -179,7 +180,7 @@ func (p *point) ask(r *http.Request) *httptest.ResponseRecorder {
 	return answer
 }
 
-// metadata returns the metadata of the object in the body, as far as that is JSON.
+// metadata returns the metadata of the object in the body; zero if the body is not JSON.
 func (p *point) metadata() (is meta.ObjectMeta) {
 	var body struct {
 		Metadata *meta.ObjectMeta `json:"metadata"`
@@ -189,7 +190,7 @@ func (p *point) metadata() (is meta.ObjectMeta) {
 	return is
 }
 
-// answer gives an answer of the server to the program.
+// answer sends an answer of the server to the program.
 func (p *point) answer(rw http.ResponseWriter, answer *httptest.ResponseRecorder) {
 	maps.Copy(rw.Header(), answer.Header())
 	rw.WriteHeader(answer.Code)

@@ -2,15 +2,15 @@ package explore
 
 import "sync"
 
-// atRest is the class of the places at which nothing moves: the third time that the history rests is atRest:3.
+// atRest is the class of the places at which the world is at rest: rest:3 is the third rest of the history.
 const atRest = "rest"
 
-// compareWith says that the run is compared with one in which something happens at rest, for disturbances whose result
-// is another state than without them. An edit at a request, for example, is compared with the same edit at rest. The
-// kind must have an effect at rest, and the argument must say to which object it happens, if that matters.
+// compareWith has the run compared with a run in which a disturbance happens at rest. It is for disturbances that
+// rightly lead to another state: an edit at a request, for example, is compared with the same edit at rest. The kind
+// must have a rested function, and the argument must name the object if the kind changes one.
 //
-// It happens when the history rests the next time, or when it rested the last time. A run for which this is called more
-// than once is compared with those in which all of it happens. See [world.orders].
+// In the compared run the disturbance happens at the next rest of the history or at the rest before. A run that calls
+// compareWith more than once is compared with runs in which all of these disturbances happen. See [world.orders].
 func (w *world) compareWith(k kind, argument string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -18,7 +18,8 @@ func (w *world) compareWith(k kind, argument string) {
 	w.compared = append(w.compared, disturbance{k, argument, place{atRest, w.rests + 1}})
 }
 
-// disturbRest does what happens at rest, after the program has come to rest. It reports whether there was something.
+// disturbRest makes the disturbances of a rest happen, after the program has come to rest. It reports whether there
+// were any.
 func (w *world) disturbRest() bool {
 	w.mu.Lock()
 	w.rests++
@@ -32,9 +33,9 @@ func (w *world) disturbRest() bool {
 	return len(all) > 0
 }
 
-// references are the runs with which others are compared. Each is played when it is needed first, and kept.
+// references are the runs with which other runs are compared. Each is played when it is first needed, and then kept.
 type references struct {
-	play func(schedule) *outcome // compares with nothing
+	play func(schedule) *outcome // plays a run that is compared with no other
 
 	mu   sync.Mutex
 	runs map[string]func() *outcome // by schedule

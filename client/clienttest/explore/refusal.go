@@ -9,14 +9,14 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The kinds of requests that the server refuses, or that it may have done although it says that it has not.
+// The kinds of refusals, and of failures after which the program cannot know whether the server served the request.
 const (
-	failureAfter  kind = "failure-after"  // a request is served, and the answer is 500
+	failureAfter  kind = "failure-after"  // the server serves a request, and the answer is 500
 	timeoutBefore kind = "timeout-before" // the answer is 504, and the request is not served
 	overloaded    kind = "overloaded"     // the answer is 429 without Retry-After
 	refused       kind = "refused"        // admission refuses a write with 403 this time
 	invalid       kind = "invalid"        // a policy refuses a write with 422, until a person mends it
-	conflict      kind = "conflict"       // a create is answered with the conflict of a quota
+	conflict      kind = "conflict"       // the answer to a create is the conflict of a quota
 	expired       kind = "expired"        // the version of a page or of a watch is too old
 )
 
@@ -76,8 +76,8 @@ func refuseByQuota(p *point, d disturbance, rw http.ResponseWriter, r *http.Requ
 		`the object has been modified; please apply your changes to the latest version and try again`})(p, d, rw, r, next)
 }
 
-// mendLater makes a person touch each object that people have made, when they have mended the policy that refuses a
-// write. A controller that takes an invalid object for final sees a change then.
+// mendLater has a person correct, after a while, the policy that refuses a write, and touch each object that people
+// have made. So a controller that treats the refusal as permanent sees a change.
 func mendLater(w *world, _ *point, _ disturbance) {
 	w.last(func() {
 		for _, r := range w.ledger.records {
@@ -90,7 +90,7 @@ func mendLater(w *world, _ *point, _ disturbance) {
 	})
 }
 
-// annotate touches an object.
+// annotate changes an annotation of an object.
 func (w *world) annotate(r *record) {
 	change := map[string]any{"metadata": map[string]any{"annotations": map[string]any{mendedAnnotation: fmt.Sprint(w.rests)}}}
 	if err := w.merge(r, change); err != nil {

@@ -17,30 +17,30 @@ import (
 	"github.com/bowline-go/bowline/internal/memnet"
 )
 
-// restartAfter is how long a replica is away after it has crashed or returned.
+// restartAfter is the time from the crash or the return of a replica to its next start.
 const restartAfter = 10 * time.Second
 
-// afterwards is how long writes are noticed after the last return of the program.
+// afterwards is how long the explorer still looks for writes after the program has returned for the last time.
 const afterwards = time.Second
 
-// replica is one replica of the program, which has one life after another.
+// replica is one replica of the program. It has one life after another.
 type replica struct {
 	world *world
 	name  string // A, B and so on
 }
 
-// life is a replica from a start to its end. It has a network of its own, which dies before the program learns of the
-// crash: so what its last words would be is lost.
+// life is a replica from one start to its end. It has its own network. In a crash the network dies before the program
+// learns of the crash, so requests that the program would then send are lost.
 type life struct {
 	*replica
 	ctx      context.Context
 	cancel   context.CancelFunc
 	network  *http.Server
 	door     *memnet.Listener
-	dead     bool                 // guarded by world.mu: nothing gets through any more
-	returned bool                 // guarded by world.mu: Program has returned; further requests are noticed, and do not get through
-	leases   map[meta.Key]*tenure // guarded by world.mu: those that it has had
-	accused  bool                 // guarded by world.mu: it has sent a write that it may not
+	dead     bool                 // guarded by world.mu: no request gets through any more
+	returned bool                 // guarded by world.mu: Program has returned; later writes are findings
+	leases   map[meta.Key]*tenure // guarded by world.mu: every lease that it has had
+	accused  bool                 // guarded by world.mu: it has sent a write that it must not send
 	crashed  chan struct{}
 	ended    chan struct{}
 }
@@ -61,7 +61,7 @@ func (r *replica) begin() {
 	w.work.Go(l.run)
 }
 
-// run runs the program, and begins the next life after it.
+// run runs the program, and begins the next life after the program has returned.
 func (l *life) run() {
 	w := l.world
 	err := l.program()
@@ -140,14 +140,14 @@ func (l *life) serve(rw http.ResponseWriter, r *http.Request) {
 	}
 	w.checkSent(p, body)
 	query := r.URL.Query()
-	query.Del("timeoutSeconds") // which programs choose at random
+	query.Del("timeoutSeconds") // programs choose it at random
 	p.body = w.digest.sum(hashOf(query.Encode()), body)
 	if !w.arrive(p) {
 		panic(http.ErrAbortHandler)
 	}
 	select {
 	case <-p.granted:
-	case <-r.Context().Done(): // the client has gone, or the replica is dead
+	case <-r.Context().Done(): // the client no longer waits, or the replica is dead
 		if !l.arrivesAnyway(p) {
 			w.leave(p)
 			panic(http.ErrAbortHandler)
@@ -161,7 +161,9 @@ func (l *life) serve(rw http.ResponseWriter, r *http.Request) {
 	p.handle(rw, r)
 }
 
-// arrivesAnyway waits for a write that nobody waits for any more. If it has been held on its way, it arrives.
+// arrivesAnyway reports whether a request still arrives although its client no longer waits. Only a write that the
+// network holds may arrive: arrivesAnyway waits until the scheduler lets the write through, or until the replica
+// crashes, which loses the write.
 func (l *life) arrivesAnyway(p *point) bool {
 	w := l.world
 	w.mu.Lock()
@@ -179,21 +181,21 @@ func (l *life) arrivesAnyway(p *point) bool {
 	return false
 }
 
-// answers notes that the answer of a request begins, or ends.
+// answers adds its argument to the number of requests that are being answered.
 func (w *world) answers(more int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.answering += more
 }
 
-// isDead reports whether nothing gets through any more.
+// isDead reports whether no request of the life gets through any more.
 func (l *life) isDead() bool {
 	l.world.mu.Lock()
 	defer l.world.mu.Unlock()
 	return l.dead
 }
 
-// config returns the configuration of a client of people, which nothing disturbs.
+// config returns the configuration of a person's client, whose requests nothing disturbs.
 func (w *world) config() client.Config {
 	cfg := w.server.Config()
 	cfg.UserAgent = "user"

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// report says what is wrong, how it came to it, and how to see it again.
+// report describes what is wrong, what happened, and how to play the schedule again.
 func (s *search) report(o *outcome, failures, played int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "explore: the program breaks under %s, in %d of %s\n\nWhat is wrong:\n",
@@ -22,7 +22,7 @@ func (s *search) report(o *outcome, failures, played int) string {
 	return b.String()
 }
 
-// pattern returns what -run needs for one test alone.
+// pattern returns the value of -run for one test alone.
 func pattern(test string) string { return "^" + strings.ReplaceAll(test, "/", "$/^") + "$" }
 
 func orNothing(s schedule) string {
@@ -32,8 +32,8 @@ func orNothing(s schedule) string {
 	return s.String()
 }
 
-// missed returns the last request about an object that differs, in the run with which this one is compared, if there
-// was no such request in this one.
+// missed looks for the last successful write to a differing object in the run with which this run is compared. It
+// returns a line about that request if this run has no such request, and "" otherwise.
 func (o *outcome) missed(wrong string) string {
 	if o.unlike == nil {
 		return ""
@@ -53,7 +53,7 @@ func (o *outcome) missed(wrong string) string {
 	return ""
 }
 
-// request returns what the line says about a request, without the replica and the version.
+// request returns the line's text about a request, without the replica and the version.
 func (l line) request() string {
 	_, text, _ := strings.Cut(l.text, ": ")
 	text, _, _ = strings.Cut(text, " (version")

@@ -21,7 +21,8 @@ var (
 	trace  = flag.Bool("explore.trace", false, "print each schedule before it is played, for a program that panics or hangs")
 )
 
-// Run explores the program, and fails the test with the smallest schedule that it finds to break it.
+// Run explores the program. If it finds a schedule that breaks the program, it fails the test with the smallest such
+// schedule that it finds.
 func Run(t *testing.T, p Plan) {
 	t.Helper()
 	if err := p.check(); err != nil {
@@ -52,9 +53,8 @@ func Run(t *testing.T, p Plan) {
 	t.Error(s.report(smallest, failures, replays))
 }
 
-// collectRarely has the garbage collector run more rarely, unless GOGC is another value than the usual one. A run makes
-// much garbage and keeps little, so a third of its processor time would go into collections. The function that it returns
-// undoes that.
+// collectRarely makes the garbage collector run more rarely, unless GOGC differs from the default. A run makes much
+// garbage and keeps little, so collections would take a third of its processor time. undo restores the setting.
 func collectRarely() (undo func()) {
 	const usual, rare = 100, 400
 	before := debug.SetGCPercent(rare)
@@ -78,7 +78,7 @@ func limitOf(p *Plan) time.Duration {
 	return 30 * time.Second
 }
 
-// one plays one schedule, and tells what happened.
+// one plays one schedule, and reports what happened.
 func (s *search) one(which schedule) {
 	s.t.Helper()
 	if !s.reference() {
@@ -98,7 +98,7 @@ func (s *search) one(which schedule) {
 	s.t.Logf("explore: the program does not break under %s\n\n%s", which, o.tale())
 }
 
-// classes returns which requests the program sent, and how many of each.
+// classes returns the classes of the requests that the program sent, and how many of each it sent.
 func (r *result) classes() string {
 	numbers := map[string]int{}
 	for _, p := range r.points {

@@ -20,23 +20,24 @@ type search struct {
 	limit time.Duration
 	seed  uint64 // of the first mix
 	begin time.Time
-	kinds []kind   // the only kinds of disturbances; nil means all
-	want  *outcome // without disturbances
+	kinds []kind   // the kinds of disturbances to try; nil means all
+	want  *outcome // the run without disturbances
 	rests references
-	paces []time.Duration // how long each rest has to be while nothing has gone wrong; nil if that is not known
+	paces []time.Duration // how long each rest must be before the first disturbance; nil if that is unknown
 
 	mu      sync.Mutex
-	failed  *outcome        // the first
-	seen    map[uint64]bool // what was tried, by the future that it has
-	all     []disturbance   // each that can happen alone
+	failed  *outcome        // the first run that broke the program
+	seen    map[uint64]bool // the futures that were tried
+	all     []disturbance   // each disturbance that can happen alone
 	counts  counts
-	virtual time.Duration // of all runs together
+	virtual time.Duration // the virtual time of all runs
 }
 
-// counts says what was tried.
+// counts has the numbers of runs and of tried schedules.
 type counts struct{ runs, singles, pairs, mixes, equal int }
 
-// reference plays the history without disturbances, twice. It reports whether nothing was wrong, and both ended alike.
+// reference plays the history without disturbances, at least twice. It reports whether nothing was wrong and the runs
+// ended alike.
 func (s *search) reference() bool {
 	s.begin = time.Now()
 	s.seen = map[uint64]bool{}
@@ -48,7 +49,7 @@ func (s *search) reference() bool {
 	}
 	s.paces = first.paces
 	second := s.rests.play(nil)
-	if !alike(first, second) { // because it waits for a time, or by chance
+	if !alike(first, second) { // the program waits for a time, or the difference is random
 		second = s.rests.play(nil)
 	}
 	if !alike(first, second) {
@@ -75,13 +76,13 @@ func (s *search) reference() bool {
 	return s.failed == nil
 }
 
-// alike reports whether the program did the same writes at the same steps in two runs, and nothing was wrong in the
-// second.
+// alike reports whether the program sent the same kinds of writes at the same steps in two runs, both had the same
+// states at rest, and nothing was wrong in the second.
 func alike(a, b *outcome) bool {
 	return len(b.wrong) == 0 && len(a.unlikeRests(b.result)) == 0 && maps.Equal(a.writes(), b.writes())
 }
 
-// unlikeRests returns how the states of another run differ at its rests.
+// unlikeRests returns how the states of another run at its rests differ from those of this run.
 func (r *result) unlikeRests(other *result) (texts []string) {
 	for at := range min(len(r.states), len(other.states)) {
 		texts = append(texts, differences(r.states[at], other.states[at])...)
@@ -89,7 +90,8 @@ func (r *result) unlikeRests(other *result) (texts []string) {
 	return texts
 }
 
-// writes returns what the program has written, and at which steps of the history. How often is left to chance.
+// writes returns the classes of the program's writes, with the steps of the history at which it sent them. It leaves
+// out how often, because that is random.
 func (r *result) writes() map[place]bool {
 	all := map[place]bool{}
 	for _, p := range r.points {
@@ -107,7 +109,7 @@ func (s *search) over() bool {
 	return s.failed != nil || time.Since(s.begin) > s.limit
 }
 
-// try plays a schedule, and keeps the first that breaks the program.
+// try plays a schedule, and keeps the first run that breaks the program.
 func (s *search) try(which schedule) *outcome {
 	o := s.play(which, s.referenceOf)
 	s.mu.Lock()
@@ -118,14 +120,14 @@ func (s *search) try(which schedule) *outcome {
 	return o
 }
 
-// count counts what was tried.
+// count adds one to one of the counts.
 func (s *search) count(of *int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	*of++
 }
 
-// work does tasks on all processors until there are no more, or stop reports true.
+// work runs tasks on all processors until there are no more tasks or stop returns true.
 func work(tasks iter.Seq[func()], stop func() bool) {
 	queue := make(chan func())
 	var workers sync.WaitGroup
@@ -161,7 +163,7 @@ func (s *search) singles() {
 	}, s.over)
 }
 
-// candidates returns what may go wrong after the last disturbance of a run, and the future of each.
+// candidates returns the disturbances that may happen after the last disturbance of a run, each with its future.
 func (s *search) candidates(run *outcome) iter.Seq2[disturbance, uint64] {
 	allowed := func(d disturbance) bool { return s.allows(d.kind) && run.schedule.takes(d) }
 	return func(yield func(disturbance, uint64) bool) {
@@ -190,7 +192,8 @@ func (s *search) candidates(run *outcome) iter.Seq2[disturbance, uint64] {
 
 func (s *search) allows(k kind) bool { return s.kinds == nil || slices.Contains(s.kinds, k) }
 
-// fresh reports whether nothing with this future was tried, and keeps it. Nothing has the future 0.
+// fresh reports whether no schedule with this future was tried, and records the future. The future 0 means unknown,
+// which is always fresh.
 func (s *search) fresh(future uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,10 +207,11 @@ func (s *search) fresh(future uint64) bool {
 	return true
 }
 
-// most is how many futures are kept, so that a search of hours does not need more and more memory.
+// most bounds how many futures are kept, so that the memory of a search does not grow for hours.
 const most = 1 << 20
 
-// after returns the requests after the last disturbance of the run, and how many steps of the history were done then.
+// after returns the requests after the last disturbance of the run, and the number of steps that the history had begun
+// by then.
 func (r *result) after() (points []*point, steps int) {
 	from := 0
 	for i, p := range r.points {
@@ -226,7 +230,7 @@ func (r *result) after() (points []*point, steps int) {
 	return r.points[from:], steps
 }
 
-// edited returns the last rest at which there was an edit.
+// edited returns the number of the last rest at which the schedule has a disturbance; 0 if there is none.
 func (r *result) edited() (last int) {
 	for _, d := range r.schedule {
 		if d.place.class == atRest {
@@ -236,12 +240,12 @@ func (r *result) edited() (last int) {
 	return last
 }
 
-// batch is how many pairs with the same first disturbance are played one after the other, before those with the next.
+// batch is how many pairs with the same first disturbance are played before the pairs with the next first disturbance.
 const batch = 16
 
-// pairs plays pairs of disturbances, until the half of the time that is left has gone. It goes through all first
-// disturbances again and again, each time with the next of the second ones, so that a search that has no time for all
-// pairs has tried something of each.
+// pairs plays pairs of disturbances during half of the time that is left. It goes through all first disturbances again
+// and again, each time with the next batch of second disturbances. So a search without time for all pairs has tried
+// some pairs with each first disturbance.
 func (s *search) pairs() {
 	end := time.Now().Add((s.limit - time.Since(s.begin)) / 2)
 	over := func() bool { return s.over() || time.Now().After(end) }
@@ -265,7 +269,8 @@ func (s *search) pairs() {
 	}
 }
 
-// second plays pairs that begin with a disturbance. It reports whether there are more.
+// second plays a batch of pairs with the same first disturbance. It skips as many pairs as from says. It reports
+// whether there are more.
 func (s *search) second(first disturbance, from int, over func() bool) bool {
 	run, number := s.try(schedule{first}), 0
 	for d, key := range s.candidates(run) {
@@ -286,7 +291,7 @@ func (s *search) second(first disturbance, from int, over func() bool) bool {
 	return false
 }
 
-// tally says what was tried.
+// tally describes what the search has tried.
 func (s *search) tally() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -311,7 +316,7 @@ func amount(n int, noun string) string {
 	return fmt.Sprint(n, " ", noun, "s")
 }
 
-// announce prints a schedule before it is played, if the user wants that.
+// announce prints a schedule before it is played, if -explore.trace is set.
 func announce(which schedule) {
 	if *trace {
 		fmt.Fprintln(os.Stderr, "explore: play", orNothing(which))

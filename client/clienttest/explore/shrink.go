@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// How much is done to make a schedule smaller, and to see how often it breaks the program.
+// The bounds on making a schedule smaller, and on replaying it.
 const (
 	shrinkPlays = 80
 	shrinkTime  = 20 * time.Second
@@ -14,8 +14,8 @@ const (
 	replayTime  = 20 * time.Second
 )
 
-// shrink returns a run with a schedule that breaks the program and that has no simpler one, as far as it finds some in
-// time.
+// shrink returns the run of a simpler schedule that breaks the program, the simplest that it finds within the bounds; o
+// itself if it finds none.
 func (s *search) shrink(o *outcome) *outcome {
 	end := time.Now().Add(shrinkTime)
 	for left := shrinkPlays; left > 0 && time.Now().Before(end); {
@@ -37,8 +37,8 @@ func (s *search) shrink(o *outcome) *outcome {
 	return o
 }
 
-// simpler returns the schedules that are a step simpler than one, the simplest first: those without one of its
-// disturbances, and those with one of them at an earlier place or of a kind that is tried earlier.
+// simpler returns the schedules that are one step simpler than the given one, the simplest first: without one of its
+// disturbances, or with one of them at an earlier place or of a kind that the search tries earlier.
 func simpler(which schedule) (all []schedule) {
 	for i := range which {
 		all = append(all, slices.Delete(slices.Clone(which), i, i+1))

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// traffic is what a silence holds back.
+// traffic is the kind of traffic that a silence holds back.
 type traffic string
 
 const (
@@ -15,8 +15,8 @@ const (
 	present  traffic = "the present" // all requests go to the API server that is behind
 )
 
-// silence is what does not get through for a while: traffic of a life, or of all if that is nil. Events may be those of
-// one resource.
+// silence is traffic that the network holds for a while: traffic of one life, or of all lives if life is nil. If
+// resource is set, it is the events of that resource only.
 type silence struct {
 	life     *life
 	traffic  traffic
@@ -55,7 +55,7 @@ func (w *world) release(silences ...silence) {
 	w.wake()
 }
 
-// wake makes the scheduler look at what waits. The caller holds w.mu.
+// wake makes the scheduler look at the waiting requests. The caller holds w.mu.
 func (w *world) wake() {
 	select {
 	case w.arrivals <- struct{}{}:
@@ -63,7 +63,7 @@ func (w *world) wake() {
 	}
 }
 
-// isHeld reports whether one of the silences holds. The caller holds w.mu.
+// isHeld reports whether one of the silences is in force. The caller holds w.mu.
 func (w *world) isHeld(silences ...silence) bool {
 	for _, s := range silences {
 		if w.held[s] > 0 {
@@ -73,7 +73,7 @@ func (w *world) isHeld(silences ...silence) bool {
 	return false
 }
 
-// untilReleased waits until none of the silences holds, or ctx ends.
+// untilReleased waits until none of the silences is in force, or ctx ends.
 func (w *world) untilReleased(ctx context.Context, silences ...silence) {
 	for {
 		w.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/cache"
 )
 
-// sink is the logger in the context of a program. A controller recovers from the panic of a reconcile, and logs it as
-// an error: that is a finding. Everything else is dropped.
+// sink is the logger in the context of a program. A controller recovers from the panic of a reconcile and logs it as an
+// error, and the sink makes that error a finding. The sink drops all other messages.
 type sink struct{ life *life }
 
 func (sink) Init(logr.RuntimeInfo)            {}
@@ -28,7 +28,7 @@ func (s sink) Error(err error, _ string, _ ...any) {
 // maxFrames is how many lines of a stack a finding shows.
 const maxFrames = 8
 
-// frames returns the first lines of a stack after the panic.
+// frames returns the first lines of a stack below the call of panic.
 func frames(stack []byte) []byte {
 	if _, after, found := bytes.Cut(stack, []byte("\npanic(")); found {
 		_, stack, _ = bytes.Cut(after, []byte("\n"))

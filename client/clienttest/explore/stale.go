@@ -11,15 +11,15 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The kinds of API servers whose watch cache is behind. The argument says of which resource, or "all", and before which
-// write of the run it has stopped, as in boxes:create:configmaps:2.
+// The kinds of disturbances by an API server whose watch cache is behind. The argument names the resource that is
+// behind, or "all", and the write of the run before which the watch cache stopped, as in boxes:create:configmaps:2.
 const (
-	timeTravel kind = "time-travel" // a replica dies after a write, and what starts then reads an older state
-	staleRead  kind = "stale-read"  // a read that may be answered from a cache brings an older state
-	reconnect  kind = "reconnect"   // the watches break, and go on at a server that has not seen the next write yet
+	timeTravel kind = "time-travel" // a replica dies after a write, and its next life reads an older state
+	staleRead  kind = "stale-read"  // a read that the server may answer from its cache returns an older state
+	reconnect  kind = "reconnect"   // the watches break, and continue at a server that has not seen the next write yet
 )
 
-// staleness are the kinds of this file.
+// staleness returns the effects of these kinds.
 func staleness() []effect {
 	return []effect{
 		{kind: reconnect, at: func(p *point, _ *result) []string { return once(p.writes()) }, plan: addServer, prepare: reconnects},
@@ -34,7 +34,7 @@ type written struct {
 	resource string
 }
 
-// everything is the argument of all resources that are read from caches.
+// everything is the argument for all resources that the program reads from caches.
 const everything = "all"
 
 // timeTravelsAt returns the older states that a replica may read after a crash at a write: of each resource that the
@@ -53,7 +53,7 @@ func timeTravelsAt(p *point, want *result) (arguments []string) {
 	return arguments
 }
 
-// staleReadsAt returns the older states that a read may bring.
+// staleReadsAt returns the older states that a read may return.
 func staleReadsAt(p *point, want *result) []string {
 	if !p.cached || p.request.Verb == "watch" {
 		return nil
@@ -61,7 +61,7 @@ func staleReadsAt(p *point, want *result) []string {
 	return want.statesBefore(p, p.request.Resource.Resource, p.request.Resource.Resource)
 }
 
-// cached returns the resources that the program reads from caches of the server.
+// cached returns the resources that the program reads from the server's cache.
 func (r *result) cached() (names []string) {
 	for _, p := range r.points {
 		if name := p.request.Resource.Resource; p.cached && !slices.Contains(names, name) {
@@ -71,7 +71,7 @@ func (r *result) cached() (names []string) {
 	return names
 }
 
-// statesBefore returns an argument for each write of the resources until a request, the newest first.
+// statesBefore returns an argument for each write of the resources before a request, the newest first.
 func (r *result) statesBefore(p *point, name string, resources ...string) (arguments []string) {
 	for _, one := range slices.Backward(r.written[:p.writtenBefore]) {
 		if slices.Contains(resources, one.resource) {
@@ -81,11 +81,11 @@ func (r *result) statesBefore(p *point, name string, resources ...string) (argum
 	return arguments
 }
 
-// addServer adds an API server of its own to the run.
+// addServer adds one more API server to the run.
 func addServer(w *world, _ disturbance) {
 	w.options.Replicas = max(1, w.plan.Server.Replicas) + 1
 	if w.options.HistoryAge == 0 {
-		w.options.HistoryAge = 30 * 24 * time.Hour // a cache is never older than the history that a server keeps
+		w.options.HistoryAge = 30 * 24 * time.Hour // so that the history reaches back to the state of the cache
 	}
 }
 
@@ -115,7 +115,7 @@ func (w *world) stopCache(resource string) {
 	}
 }
 
-// named returns the resources of a name that somebody has asked for.
+// named returns those resources with a name that somebody has requested or written to.
 func (w *world) named(name string) (all []meta.GVR) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -178,7 +178,7 @@ func (p *point) server() http.Handler {
 	return w.server
 }
 
-// checkState says what is wrong with an argument of a kind of this file.
+// checkState returns an error if the argument of staleRead or timeTravel is invalid.
 func checkState(argument string) error {
 	resource, where, _ := strings.Cut(argument, ":")
 	if at := placeOf(where); resource == "" || at.class == "" || at.number < 1 {

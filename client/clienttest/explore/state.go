@@ -16,7 +16,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// State is what is in the server at one moment.
+// State is the content of the server at one moment.
 type State struct{ world *world }
 
 // Objects returns the objects of a type, ordered by key.
@@ -59,10 +59,10 @@ func (w *world) list(of meta.GVR) ([]json.RawMessage, error) {
 	return list.Items, nil
 }
 
-// state is the objects of the server, without what differs between two runs that do the same, by their names.
+// state is the objects of the server by their names, without the values that differ between two runs that do the same.
 type state map[string]any
 
-// ignored are the resources whose objects may always differ.
+// ignored returns the resources whose objects may always differ.
 func ignored() []string { return []string{"leases", "events"} }
 
 // state returns the objects of all resources that somebody has written to.
@@ -109,12 +109,12 @@ func (w *world) state() (state, error) {
 	return s, nil
 }
 
-// add adds the objects of a name. Several with generated names of one beginning have numbers, in the order of what they
-// are: the order of their names is left to chance.
+// add adds the objects with a name. Several objects with the same generateName get numbers in the order of their
+// contents, because the order of their generated names is random.
 func (s state) add(name string, objects []map[string]any) {
 	if len(objects) > 1 {
 		slices.SortFunc(objects, func(a, b map[string]any) int {
-			one, _ := json.Marshal(a) // they were read from JSON
+			one, _ := json.Marshal(a) // cannot fail: the objects were read from JSON
 			other, _ := json.Marshal(b)
 			return bytes.Compare(one, other)
 		})
@@ -128,7 +128,8 @@ func (s state) add(name string, objects []map[string]any) {
 	}
 }
 
-// nameOf names an object: one whose name the server has made by its beginning alone.
+// nameOf returns the resource, namespace and name of an object. Instead of a generated name it has the generateName and
+// "*".
 func nameOf(object map[string]any) string {
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
@@ -139,7 +140,7 @@ func nameOf(object map[string]any) string {
 	return fmt.Sprintf("%v %s", object["resource"], strings.TrimPrefix(namespace+"/"+name, "/"))
 }
 
-// normalize removes from an object what differs between two runs that do the same.
+// normalize removes from an object the values that differ between two runs that do the same.
 func normalize(object map[string]any, names map[string]string) {
 	metadata, _ := object["metadata"].(map[string]any)
 	generation := metadata["generation"]
@@ -156,7 +157,7 @@ func normalize(object map[string]any, names map[string]string) {
 	maps.Copy(object, plain(object, generation, names).(map[string]any))
 }
 
-// plain returns a value with words for times, for uids, and for generations that were observed.
+// plain returns a value in which words stand for times, uids, versions and observed generations.
 func plain(v any, generation any, names map[string]string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -195,7 +196,7 @@ func plain(v any, generation any, names map[string]string) any {
 	return v
 }
 
-// leaveOut removes a field from a value. The names of its path are divided by dots, and may have dots themselves.
+// leaveOut removes a field from a value. The path joins names by dots, and a name may itself have dots.
 func leaveOut(v any, path string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -215,7 +216,7 @@ func leaveOut(v any, path string) {
 	}
 }
 
-// resources returns those that somebody has written to, in order.
+// resources returns the resources that somebody has written to, in a fixed order.
 func (w *world) resources() []meta.GVR {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// How much of a story is told.
+// The bounds on the lines of a story that are told.
 const (
-	around    = 2       // requests before and after each line that is told anyway
-	ending    = 6       // requests at the end
-	repeats   = 4       // how often the same line is told
-	fewest    = 3       // lines that are left out together, or more
-	differing = 12      // requests that write to an object that is not as it should be
-	longest   = 100_000 // lines that are kept
+	around    = 2       // lines told before and after each line that is not ordinary
+	ending    = 6       // lines at the end that are told
+	repeats   = 4       // how often an identical line that is not ordinary is told
+	fewest    = 3       // a gap of fewer lines is told too
+	differing = 12      // writes to differing objects that are told
+	longest   = 100_000 // a story of this many lines keeps no further ordinary lines
 )
 
 // line is something that happened in a run.
 type line struct {
 	at       time.Duration
 	text     string
-	ordinary bool   // a request at which nothing goes wrong
-	object   string // that a request wrote to, as in configmaps default/home
+	ordinary bool   // an undisturbed request of the program
+	object   string // the object that a request wrote to, as in configmaps default/home
 	failed   bool   // the server has answered with an error
 }
 
-// story is what happened in a run. Guarded by the mutex of its world.
+// story is what happened in a run. The mutex of its world guards it.
 type story struct {
 	lines   []line
 	further int // ordinary lines that were not kept
@@ -47,7 +47,7 @@ func (w *world) tell(format string, args ...any) {
 	w.story.add(line{at: time.Since(w.begin), text: fmt.Sprintf(format, args...)})
 }
 
-// note adds a line about a request of the program at which nothing goes wrong.
+// note adds a line about an undisturbed request of the program.
 func (w *world) note(p *point, text string, failed bool) {
 	l := line{at: time.Since(w.begin), text: text, ordinary: true, failed: failed}
 	if p.writes() {
@@ -58,8 +58,8 @@ func (w *world) note(p *point, text string, failed bool) {
 	w.story.add(l)
 }
 
-// tale returns the story of a run for people. The requests of quiet stretches are left out. Those around each
-// disturbance, at the end, and to objects that are not as they should be are told.
+// tale returns the story of a run as text. It leaves out ordinary lines, except those near other lines, those at the
+// end, and writes to objects that differ.
 func (o *outcome) tale() string {
 	told := o.told()
 	var b strings.Builder
@@ -83,7 +83,7 @@ func (o *outcome) tale() string {
 	return b.String()
 }
 
-// told returns which lines are told.
+// told reports for each line of the story whether tale has it.
 func (o *outcome) told() []bool {
 	lines := o.story.lines
 	told := make([]bool, len(lines))
@@ -106,7 +106,7 @@ func (o *outcome) told() []bool {
 			found++
 		}
 	}
-	for i := range told { // to leave out a line or two makes nothing shorter
+	for i := range told { // leaving out a line or two would make nothing shorter
 		for j := i + 1; told[i] && j < min(i+1+fewest, len(told)); j++ {
 			if told[j] {
 				for k := i + 1; k < j; k++ {

@@ -8,10 +8,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// stranger: another controller makes an object that has the labels of one that the program made, and owns it.
+// stranger: another controller makes an object with the labels of an object that the program made, and owns it.
 const stranger kind = "stranger"
 
-// estranges reports whether an object can have a stranger: another object with its labels.
+// estranges reports whether another controller can make a stranger for the object.
 func estranges(r *record) bool {
 	return r.present && r.made == byProgram && len(r.meta.Labels) > 0 && r.meta.Namespace != ""
 }

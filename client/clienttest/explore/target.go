@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// The objects that a person edits right before a request of the program, as arguments of a disturbance. At rest the
-// argument is the address of the object instead, as in configmaps/default/a.
+// The roles of the objects that a person edits right before a request of the program. A role is the argument of the
+// disturbance. At rest the argument is the address of the object, as in configmaps/default/a.
 const (
 	theObject    = "object"    // the object of the request
-	itsDependent = "dependent" // an object of which that one is an owner
+	itsDependent = "dependent" // an object that the object of the request owns
 	itsOwner     = "owner"     // an owner of the object
 )
 
@@ -20,7 +20,7 @@ func roles() []string { return []string{theObject, itsDependent, itsOwner} }
 // target returns the object with a role at a request; nil if there is none.
 func (l *ledger) target(p *point, role string) *record {
 	object := l.find(p.request.Resource, p.request.Key)
-	if object == nil { // what a create makes, as far as the request says it
+	if object == nil { // the object that a create will make, as far as the request describes it
 		object = &record{of: p.request.Resource, made: byProgram}
 		object.meta = p.metadata()
 		object.meta.Namespace = p.request.Key.Namespace
@@ -42,7 +42,7 @@ func (l *ledger) target(p *point, role string) *record {
 	return nil
 }
 
-// related returns the first object that is related to another one by its owners or, if there is none, by its name.
+// related returns the first other object that byOwner accepts or, if there is none, the first that byName accepts.
 func (l *ledger) related(object *record, byOwner, byName func(*record) bool) *record {
 	for _, is := range []func(*record) bool{byOwner, byName} {
 		for _, other := range l.records {
@@ -54,7 +54,7 @@ func (l *ledger) related(object *record, byOwner, byName func(*record) bool) *re
 	return nil
 }
 
-// named reports whether an object is named after another one of another resource.
+// named reports whether after has the name of object, or a name generated from it, and belongs to another resource.
 func named(after, object *record) bool {
 	name := after.meta.Name
 	if after.meta.GenerateName != "" {
@@ -63,8 +63,8 @@ func named(after, object *record) bool {
 	return after.of != object.of && name != "" && name == object.meta.Name && after.meta.Namespace == object.meta.Namespace
 }
 
-// address returns an argument that names the object in each run: its resource, namespace and name and, if several
-// objects with generated names have those, its number.
+// address returns an argument that names the object in each run: its resource, namespace and name. If several objects
+// have the same generateName, the address of each after the first ends in its number.
 func (l *ledger) address(r *record) string {
 	number := 0
 	for _, other := range l.records {
@@ -82,8 +82,8 @@ func (l *ledger) address(r *record) string {
 	return text
 }
 
-// at returns the object with an address, also if it has gone, and the last one if its name was used again. It returns
-// nil if there never was one.
+// at returns the object with an address, even if the object has gone. It returns the last of several objects with the
+// same name, and nil if there never was one.
 func (l *ledger) at(address string) *record {
 	for _, r := range slices.Backward(l.records) {
 		if l.address(r) == address {

@@ -11,7 +11,6 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// The kinds of edits by others.
 const touched kind = "touched" // another writer changes the object right before the request
 
 func touches() []effect {
@@ -22,7 +21,7 @@ func touchedAt(p *point, _ *result) []string {
 	return once(p.writes() && p.request.Key.Name != "" && p.request.Verb != "create")
 }
 
-// touch changes an object as another writer does, right before a request of the program.
+// touch annotates the object of a request as another writer, right before the request.
 func touch(w *world, p *point, _ disturbance) {
 	c, err := client.New(w.config())
 	if err != nil {
@@ -45,7 +44,7 @@ func touch(w *world, p *point, _ disturbance) {
 	}
 }
 
-// checkAnnotation looks whether the annotation of touch is still on the object.
+// checkAnnotation reports a finding if the object no longer has the annotation that touch added.
 func (w *world) checkAnnotation() {
 	p := w.annotated
 	if p == nil {
@@ -53,7 +52,7 @@ func (w *world) checkAnnotation() {
 	}
 	items, err := w.list(p.request.Resource)
 	if err != nil {
-		return // state says so
+		return // state reports the error
 	}
 	for _, raw := range items {
 		var object meta.Unstructured
@@ -66,5 +65,5 @@ func (w *world) checkAnnotation() {
 	}
 }
 
-// touchedAnnotation is what the other writer adds.
+// touchedAnnotation is the annotation that the other writer adds.
 const touchedAnnotation = "explore.bowline.dev/touched"

@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	// quiet is how long nothing may happen until the world is at rest. It is longer than a lease and a restart
-	// together, and than pause.
+	// quiet is how long nothing may happen before the world counts as at rest. It is longer than a lease and a restart
+	// together, and longer than pause.
 	quiet = time.Minute
-	// calm is the same while nothing of the explorer's is under way. It is longer than a lease and the wait for it
-	// together.
+	// calm replaces quiet while no silence, no answer and no restart is under way. It is longer than a lease and the
+	// wait for the lease together.
 	calm = 30 * time.Second
-	// patience is how long the world may stay different from what it should be at rest. It is longer than the longest
-	// wait of a work queue, which is 1000 s for client-go's.
+	// patience is how long a wrong state at rest may last before it is a finding. It is longer than the longest wait of
+	// a work queue, which is 1000 s for client-go's.
 	patience = 30 * time.Minute
-	// restless is how long a program may go on with requests after the last step.
+	// restless is how long a program may continue to send requests after the last step.
 	restless = 2 * time.Hour
 )
 
 // world is one run: a server, the replicas of the program, and people. Its scheduler, in the goroutine that calls play,
-// lets one request of the program after the other through whenever everything else waits.
+// lets the requests of the program through one at a time, whenever everything else waits.
 type world struct {
 	plan     *Plan
 	schedule schedule
@@ -40,54 +40,54 @@ type world struct {
 	server   *clienttest.Server
 	begin    time.Time
 	ctx      context.Context // ends with the run
-	work     sync.WaitGroup  // of the networks and the programs
+	work     sync.WaitGroup  // the goroutines of the networks and the programs
 
-	// Of the scheduler alone:
-	ends      map[int][]disturbance // what ends after which step of the history
-	triggers  map[place][]func()    // what happens before what
-	disturbed bool                  // something has gone wrong
+	// Only the scheduler uses these fields:
+	ends      map[int][]disturbance // disturbances by the step of the history after which they end
+	triggers  map[place][]func()    // functions to call before a request or a step, by place
+	disturbed bool                  // a disturbance has happened
 	happened  schedule
-	known     []time.Duration // the paces of a run in which nothing goes wrong; nil for a program that waits for times
-	paces     []time.Duration // how long each rest was without a request, at most, before nothing moved any more
+	known     []time.Duration // the paces of the run without disturbances; nil if the program acts at certain times
+	paces     []time.Duration // for each rest, the longest time without a request before its last request
 	digest    *digest
-	granted   atomic.Int64                     // requests that were let through
-	ask       func(compared schedule) *outcome // returns a run to compare with; nil if this is one
-	states    []state                          // at each rest
+	granted   atomic.Int64                     // number of requests that were let through
+	ask       func(compared schedule) *outcome // returns a run to compare with; nil if this run is compared with none
+	states    []state                          // the state at each rest
 	atRests   []disturbance                    // the edits that were possible at the rests
-	lasting   []lasting                        // what others undo later
-	altered   bool                             // by an edit that stays
+	lasting   []lasting                        // changes that others undo later
+	altered   bool                             // an edit that stays has changed the state
 	unlike    *unlike                          // the first state at rest that is not as it should be
 	ledger    ledger
-	claims    map[place]map[kind][]string // that others may make right before the steps
+	claims    map[place]map[kind][]string // the addresses of possible claims before each step
 	cluster   cluster
 
-	arrivals chan struct{} // holds a value if a request has arrived since the scheduler looked
+	arrivals chan struct{} // holds a value if a request has arrived since the scheduler last looked
 
-	mu           sync.Mutex // guards what follows
+	mu           sync.Mutex // guards the fields below
 	lives        []*life
 	waiting      []*point
-	away         int // replicas that start again soon
-	answering    int // requests that were let through and have no answer yet, without watches
+	away         int // number of replicas that will start again
+	answering    int // number of requests without an answer that were let through, except watches
 	watches      map[*point]context.CancelFunc
-	forbidden    []permission // that the program does not have now
+	forbidden    []permission // the permissions that the program does not have now
 	hidden       int          // if positive, no list and no watch is served
 	held         map[silence]int
 	released     chan struct{} // closed and replaced when a silence ends
 	kinds        map[meta.GVR]bool
-	counts       map[string]int // of requests, by class
-	points       []*point       // that were let through and counted
-	written      []written      // by requests and steps
-	steps        int            // of the history, begun so far
+	counts       map[string]int // number of requests by class
+	points       []*point       // the counted requests that were let through
+	written      []written      // the writes of requests and steps
+	steps        int            // number of steps of the history that have begun
 	rests        int            // how often the history has rested
-	compared     schedule       // what happens in the run with which this is compared
-	annotated    *point         // whose object another writer has annotated
+	compared     schedule       // the disturbances of the run with which this run is compared
+	annotated    *point         // the request whose object another writer has annotated
 	annotatedUID string
 	story        story
 	findings     []string
 }
 
-// play plays the history under a schedule. known are the paces of a run without disturbances, if there was one. It must
-// be called in a bubble.
+// play plays the history under a schedule. known are the paces of the run without disturbances, if they are known. The
+// caller must be in a bubble.
 func play(plan *Plan, s schedule, known []time.Duration, ask func(compared schedule) *outcome) *result {
 	t := &test{}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -118,7 +118,7 @@ func play(plan *Plan, s schedule, known []time.Duration, ask func(compared sched
 	w.settle(restless)
 	users, err := client.New(w.config())
 	if err != nil {
-		panic(err) // the server's own configuration
+		panic(err) // cannot fail: the configuration is the server's own
 	}
 	h := &History{world: w, users: users}
 	plan.History(h)
@@ -145,27 +145,27 @@ func play(plan *Plan, s schedule, known []time.Duration, ask func(compared sched
 	return r
 }
 
-// result is what a run has led to.
+// result is the result of a run.
 type result struct {
 	schedule  schedule
 	happened  schedule // the disturbances of the schedule whose places were reached
 	steps     int
-	states    []state                     // at each rest
-	unlike    *unlike                     // the first of them that is not as it should be; nil if all are
-	atRests   []disturbance               // that are possible at the rests
-	claims    map[place]map[kind][]string // that others may make right before the steps
-	harm      []string                    // that the program did to objects of others
-	owners    bool                        // there was something to do for a garbage collector
-	kinds     []meta.GVR                  // that somebody has written to
-	existing  []meta.GVR                  // that had objects at the start, in the first run of all
+	states    []state                     // the state at each rest
+	unlike    *unlike                     // the first wrong state; nil if there is none
+	atRests   []disturbance               // the disturbances that were possible at the rests
+	claims    map[place]map[kind][]string // the addresses of possible claims before each step
+	harm      []string                    // what the program did to objects of others
+	owners    bool                        // a garbage collector had work
+	kinds     []meta.GVR                  // the resources that somebody has written to
+	existing  []meta.GVR                  // the resources that had objects at the start; only in the first run
 	clustered bool                        // controllers of the cluster have run
-	end       func()                      // must be called; it sets what follows
+	end       func()                      // must be called; it sets happened, and the fields below except replicas
 	points    []*point
 	written   []written
 	replicas  []string // their names
 	story     story
-	took      time.Duration   // of virtual time
-	paces     []time.Duration // of each rest
+	took      time.Duration   // the length of the run in virtual time
+	paces     []time.Duration // as in world, for each rest
 	wrote     []string        // the resources that somebody has written to
 	findings  []string
 	stuck     bool // a goroutine is left over
@@ -181,7 +181,7 @@ func (r *result) watched() (names []string) {
 	return names
 }
 
-// stop ends the programs.
+// stop ends the programs, and waits up to a minute until they have returned.
 func (w *world) stop(cancel context.CancelFunc) {
 	ended := make(chan struct{})
 	cancel()
@@ -207,7 +207,7 @@ func (w *world) stop(cancel context.CancelFunc) {
 	}
 }
 
-// found adds something that is wrong.
+// found adds a finding.
 func (w *world) found(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -226,14 +226,14 @@ func (w *world) arrive(p *point) bool {
 	return true
 }
 
-// leave removes a request that does not wait any more.
+// leave removes a request that no longer waits.
 func (w *world) leave(p *point) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waiting = slices.DeleteFunc(w.waiting, func(other *point) bool { return other == p })
 }
 
-// next takes the request that is let through next; nil if none may be.
+// next removes and returns the waiting request that is let through next; nil if there is none.
 func (w *world) next() *point {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -268,7 +268,8 @@ func (w *world) next() *point {
 	return first
 }
 
-// settle lets requests through until nothing waits, or for some time at most. moved reports whether one of them counts.
+// settle lets requests through until none waits, but for at most the given time. moved reports whether anything
+// happened besides watches and requests for leases.
 func (w *world) settle(most time.Duration) (moved bool) {
 	begin := time.Now()
 	for n := 0; ; n++ {
@@ -304,9 +305,10 @@ func (w *world) settle(most time.Duration) (moved bool) {
 	}
 }
 
-// slowness returns how long a request takes that follows n others at once. Usually it takes no time. But a program that
-// answers each event with another request, such as one that makes what the garbage collector deletes, would stop the
-// clock, and what is to end that would never come.
+// slowness returns the virtual time that a request takes if it follows n others without a pause. Usually that is zero.
+// But a program that answers each event with another request would stop the clock, for example a program that makes an
+// object again each time the garbage collector deletes it. Then nothing that ends this loop at a later time could
+// happen.
 func slowness(n int) time.Duration {
 	const free, step = 300, 100
 	if n < free {
@@ -315,11 +317,11 @@ func slowness(n int) time.Duration {
 	return min(100*time.Millisecond<<min((n-free)/step, 20), pause)
 }
 
-// rest waits until nothing moves, and checks what must be true then.
+// rest waits until the world is at rest, and checks the state.
 func (w *world) rest() {
 	sure := w.quieten()
 	if w.disturbRest() {
-		if w.ask == nil { // others are compared with it, and wait as long if they differ
+		if w.ask == nil { // other runs are compared with this one, and they wait as long if they differ
 			w.beSure()
 		}
 		sure = w.quieten()
@@ -333,12 +335,12 @@ func (w *world) rest() {
 	}
 }
 
-// beSure waits for as long as a work queue may.
+// beSure waits for patience, which is longer than a work queue may wait.
 func (w *world) beSure() { w.wait(func() time.Duration { return patience }, restless) }
 
-// quieten waits until nothing moves. Until something goes wrong, a run does the same as the one without disturbances,
-// and so it need not wait longer than that one did: then it is not sure. While a disturbance goes on, a program need
-// not come to rest.
+// quieten waits until the world is at rest. Before the first disturbance a run does the same as the run without
+// disturbances, so it waits only about as long as that run did; sure is then false. During a disturbance that lasts for
+// several steps, the program need not come to rest.
 func (w *world) quieten() (sure bool) {
 	before := maps.Clone(w.counts)
 	most := restless
@@ -354,7 +356,7 @@ func (w *world) quieten() (sure bool) {
 	return sure
 }
 
-// still returns how long nothing may happen until the world is at rest.
+// still returns how long nothing may happen before the world counts as at rest.
 func (w *world) still() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -368,7 +370,7 @@ func (w *world) still() time.Duration {
 	return calm
 }
 
-// most returns the requests that were sent most often since some counts.
+// most describes the classes of the requests that were sent most often since the counts in before were taken.
 func (w *world) most(before map[string]int) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -382,8 +384,8 @@ func (w *world) most(before map[string]int) string {
 	return strings.Join(texts, ", ")
 }
 
-// wait waits until nothing has moved for a while, and others have undone what they undo; false if that does not happen
-// in the time. pace is the longest time without a request before the last one.
+// wait waits until nothing has happened for the duration still() and others have undone their changes. rests is false
+// if that does not happen within the duration most. pace is the longest time without a request before the last request.
 func (w *world) wait(still func() time.Duration, most time.Duration) (pace time.Duration, rests bool) {
 	begin := time.Now()
 	last := begin
@@ -405,7 +407,7 @@ func (w *world) wait(still func() time.Duration, most time.Duration) (pace time.
 	}
 }
 
-// pass lets time pass.
+// pass lets virtual time pass.
 func (w *world) pass(d time.Duration) {
 	for end := time.Now().Add(d); time.Now().Before(end); {
 		w.settle(time.Until(end))
@@ -427,24 +429,24 @@ func (w *world) sleep(d time.Duration) {
 	}
 }
 
-// check calls a function of the plan.
+// check calls a function of the plan, and makes its error a finding.
 func (w *world) check(when string, is func(State) error) {
 	if err := is(State{w}); err != nil {
 		w.found("%s: %v", when, err)
 	}
 }
 
-// before calls a function right before a request or a step.
+// before registers a function that is called right before a request or a step.
 func (w *world) before(at place, do func()) { w.triggers[at] = append(w.triggers[at], do) }
 
-// happen calls what is to happen before a request or a step.
+// happen calls the functions that before registered for a request or a step.
 func (w *world) happen(at place) {
 	for _, do := range w.triggers[at] {
 		do()
 	}
 }
 
-// disturb notes that something goes wrong: at a request, or at a step of the history if p is nil.
+// disturb records that a disturbance happens: at the request p, or at a step or a rest of the history if p is nil.
 func (w *world) disturb(p *point, d disturbance) {
 	w.disturbed = true
 	w.happened = append(w.happened, d)
@@ -455,7 +457,7 @@ func (w *world) disturb(p *point, d disturbance) {
 
 // beginStep prepares for a step of the history.
 func (w *world) beginStep(number int, of meta.GVR) {
-	synctest.Wait() // what the step before has led to is in the network of the replicas
+	synctest.Wait() // the effects of the previous step have reached the network of the replicas
 	w.claims[place{step, number}] = w.ledger.claimsAt()
 	w.mu.Lock()
 	w.steps = number
@@ -480,7 +482,7 @@ func (w *world) endStep(number int, err error) {
 	w.endDisturbances(number)
 }
 
-// endDisturbances ends what goes wrong until a step of the history.
+// endDisturbances ends the disturbances that last until a step of the history.
 func (w *world) endDisturbances(number int) {
 	for _, d := range w.ends[number] {
 		effectOf(d.kind).end(w, d)
@@ -488,7 +490,7 @@ func (w *world) endDisturbances(number int) {
 	delete(w.ends, number)
 }
 
-// endAll ends all that goes wrong until a later step.
+// endAll ends all disturbances that would last until a later step.
 func (w *world) endAll() {
 	for _, number := range slices.Sorted(maps.Keys(w.ends)) {
 		w.endDisturbances(number)

@@ -10,33 +10,34 @@
 //	server := &webhook.Server{Handler: mux, Listener: listener, Certificates: issuer}
 //	group := &informer.Group{Services: []informer.Runner{server}, ...}
 //
-// The server runs the [Issuer]. All replicas run it, and none of them leads.
+// The server runs the [Issuer]. All replicas run one, without leader election.
 //
 // # Guarantees
 //
 // While no certificate has expired and nobody else writes the Secret or a caBundle, each configuration trusts, at every
-// moment, the certificate of each replica that has been ready. Crashes between any two writes, and replicas that are in
-// different steps, change nothing about that. It follows from three rules:
+// moment, the certificate of each replica that has been ready. This also holds if replicas crash between two writes, or
+// are at different steps. It follows from three rules:
 //
-//   - An authority gets into every caBundle first. A replica shows a certificate of it when it has seen it in all of
-//     them for five minutes, which is longer than API servers take to see a change. A replica that has no valid
-//     certificate shows that of the Secret at once.
-//   - An authority leaves the caBundles, and the Secret, a day after it has expired. No replica can show a certificate
-//     of it by then.
-//   - Each write of the Secret and of a configuration states the resourceVersion that it was made from. If another
-//     replica has written since, the replica reads again. So replicas that start at once agree on the first one's keys.
+//   - A new authority is first added to every caBundle. A replica shows a certificate of this authority only after it
+//     has seen the authority in all caBundles for five minutes, which is longer than API servers take to notice a
+//     change. A replica without a valid certificate shows the Secret's certificate at once.
+//   - An authority is removed from the caBundles and the Secret a day after it has expired. By then no replica can show
+//     a certificate of it.
+//   - Each write of the Secret and of a configuration states the resourceVersion on which it is based. If another
+//     replica has written since, the replica reads again. So replicas that start at the same time agree on the keys of
+//     the first one.
 //
-// Only the fields caBundle are written, and only those of webhooks that call the Service, or a URL with one of the
-// Names. Other certificates in them are replaced.
+// An Issuer writes only the fields caBundle, and only those of webhooks that call the Service or a URL with one of the
+// Names. It replaces other certificates in these fields.
 //
-// # What happens when
+// # Events
 //
 //	SOMEBODY                              THE ISSUER
 //	deletes the Secret                    announces another authority, and uses it after five minutes. Without a running
-//	                                      replica it makes one at once. Delete the Secret to replace a key that may be
-//	                                      known to others; they are trusted until the old authority expires, unless
-//	                                      you also remove it from the configurations
-//	restores an old Secret                goes on from there; what the replicas show stays trusted
+//	                                      replica it makes one at once. Delete the Secret to replace a key that others
+//	                                      may know; API servers trust the old key until the old authority expires,
+//	                                      unless you also remove that authority from the configurations
+//	restores an old Secret                continues from there; the certificates of the replicas stay trusted
 //	writes a wrong Secret                 replaces the parts that cannot be read; the log says which
 //	overwrites or empties a caBundle      writes it again within ten seconds; until then API servers refuse the server
 //	deletes a configuration, or has not   says so in the log and in Ready, and looks again every ten seconds
@@ -53,18 +54,18 @@
 //	authority                    720 days; its successor is announced when 180 days are left
 //	clocks                       certificates are valid from a day before they are made
 //
-// Options.Lifetime changes the first, and the others in proportion. The keys are of ECDSA on P-256.
+// Options.Lifetime changes the first, and the others in proportion. The keys are ECDSA keys on P-256.
 //
-// # Starts that wait for themselves
+// # Deadlocks at the start
 //
-// A pod gets calls when it is ready. These wait for each other for ever, so avoid them:
+// A pod gets calls only when it is ready. In these set-ups two things wait for each other for ever, so avoid them:
 //
 //   - A webhook with failurePolicy Fail is asked about Secrets, and the server's own Secret must be written before it
-//     can answer. Leave it out by an objectSelector and Options.Labels, or by a namespaceSelector.
+//     can answer. Exclude the Secret by an objectSelector and Options.Labels, or by a namespaceSelector.
 //   - The program's caches list a kind that its own conversion webhook converts, and the pod's readiness waits for
 //     these caches, as informer.Group.Ready does. Let the readiness probe of such a pod ask only Ready of the webhook.Server.
-//   - The configurations are made when the pod is ready, as by a tool that waits for Deployments before it goes on.
-//     Make them before, without a caBundle.
+//   - The configurations are created only when the pod is ready, for example by a tool that first waits for
+//     Deployments. Create them before the pod, without a caBundle.
 //
 // # Permissions
 //
@@ -73,7 +74,7 @@
 // get and patch of validatingwebhookconfigurations and mutatingwebhookconfigurations of admissionregistration.k8s.io
 // and of customresourcedefinitions of apiextensions.k8s.io, each with their names.
 //
-// [Issuer.Permissions] returns these, and informer.Group.Permissions has them.
+// [Issuer.Permissions] returns these, and informer.Group.Permissions includes them.
 //
 // A program that can read the Secret can answer in the place of the webhooks.
 package certificates

@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// pace is how often the Secret and the configurations are looked at.
+	// pace is the time between two looks at the Secret and the configurations.
 	pace = 10 * time.Second
-	// settleTime is how long all configurations must have had an authority before a replica that has another
-	// certificate shows one of it. The watches of an API server take seconds at most.
+	// settleTime is how long all configurations must have had an authority before a replica that has a valid
+	// certificate of another authority shows a certificate of it. The watches of an API server take seconds at most.
 	settleTime = 5 * time.Minute
 	// patience is how long one look may take.
 	patience = time.Minute
 )
 
-// Issuer gives a webhook server its certificate, and makes API servers trust it. It is a webhook.Source, and a Runner
-// of an informer.Group. Its methods are safe for use by several goroutines at once.
+// Issuer supplies the certificate of a webhook server, and makes API servers trust it. It is a webhook.Source, and a
+// Runner of an informer.Group. Its methods are safe for use by several goroutines at once.
 type Issuer struct {
 	o       Options
 	name    string // of the authorities
@@ -41,20 +41,20 @@ type Issuer struct {
 	pace time.Duration           // pace, except in tests
 	told map[string]*report.Pace // only the goroutine of Run uses it
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	running bool
 	served  *pair
-	by      *x509.Certificate // has signed served
+	by      *x509.Certificate // the authority that has signed served
 	err     error             // of the last look at the Secret
 	at      []trust           // of each target
-	state   state             // as the Secret was last seen; zero if never
+	state   state             // the last seen state of the Secret; zero if there is none
 	since   map[string]time.Time
 }
 
-// trust is what is known of a target.
+// trust is what the Issuer knows about a target.
 type trust struct {
-	known   bool  // it has been looked at with success since the last time that it was absent or the Run began
-	err     error // of the last look: it is absent, or a request has failed
+	known   bool  // a look has succeeded since the Run began, and since the target was last absent
+	err     error // the error of the last look: the target is absent, or a request has failed
 	bundled []*x509.Certificate
 }
 
@@ -71,7 +71,7 @@ func New(c *client.Client, o Options) *Issuer {
 	return i
 }
 
-// Permissions returns what the Issuer asks of the server; see the documentation of the package.
+// Permissions returns the permissions that the Issuer needs; see the documentation of the package.
 func (i *Issuer) Permissions() []client.Access {
 	in := i.secrets.In(i.o.Secret.Namespace)
 	all := append(in.Access("create"), in.One(i.o.Secret).Access("get", "update")...)
@@ -110,7 +110,7 @@ func (i *Issuer) Run(ctx context.Context) error {
 	return nil
 }
 
-// begin checks the options, and notes that the Issuer runs.
+// begin checks the options, and marks the Issuer as running.
 func (i *Issuer) begin() error {
 	if err := i.o.validate(); err != nil {
 		return err
@@ -127,8 +127,8 @@ func (i *Issuer) begin() error {
 	return nil
 }
 
-// Certificate returns the certificate that a server should show to new connections. There is an error until the Secret
-// has been read or created. It goes on to return the last certificate when the Run has ended.
+// Certificate returns the certificate that a server should show to new connections. It returns an error until the
+// Secret has been read or created. After Run has ended, it still returns the last certificate.
 func (i *Issuer) Certificate() (*tls.Certificate, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -147,8 +147,8 @@ func (i *Issuer) none() error {
 }
 
 // Ready returns nil while the Issuer runs, its certificate is valid, and each configuration trusts its authority. The
-// errors say what is missing. Requests that fail do not change what is known of the configurations, so a server that is
-// away for a while does not make a replica unready.
+// errors say what is missing. Failed requests do not change what the Issuer knows about the configurations, so an API
+// server that is away for a while does not make a replica unready.
 func (i *Issuer) Ready() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -14,10 +14,11 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// One look: the Secret is brought to its next state, then the configurations trust what it says, then the certificate
-// that is shown changes. It can end anywhere: the next look, of any replica, goes on.
+// A look has three steps. It writes the next state of the Secret, makes the configurations trust the Secret's
+// authorities, and then chooses the certificate that the server shows. A look can end anywhere: the next look, of any
+// replica, continues.
 
-// look looks at everything once. Its errors have been reported; the first is for the pace of the next look.
+// look does one look. It reports its errors, and returns the first one, which determines the pace of the next look.
 func (i *Issuer) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -28,7 +29,7 @@ func (i *Issuer) look(ctx context.Context) error {
 	i.state = s
 	i.mu.Unlock()
 	if s.serving == nil {
-		return err // nothing is to be trusted
+		return err // there is no certificate to trust
 	}
 	i.choose(s)
 	failed := i.bundle(ctx, s)
@@ -39,8 +40,8 @@ func (i *Issuer) look(ctx context.Context) error {
 	return err
 }
 
-// settle reads the Secret, and writes it until it is as it should be. If that fails, settle also returns the state that
-// the Secret was last seen in.
+// settle reads the Secret, and writes the next state if it differs. If another replica writes at the same time, settle
+// starts again. With an error, settle also returns the last seen state of the Secret.
 func (i *Issuer) settle(ctx context.Context) (state, error) {
 	i.mu.Lock()
 	last := i.state
@@ -86,7 +87,8 @@ func (i *Issuer) settle(ctx context.Context) (state, error) {
 	return last, err
 }
 
-// write creates or updates the Secret. Another write since it was read is a Conflict, or AlreadyExists.
+// write creates or updates the Secret. If another replica has written it since the read, the error is Conflict or
+// AlreadyExists.
 func (i *Issuer) write(ctx context.Context, obj *secret) (err error) {
 	if obj.ResourceVersion == "" {
 		_, err = i.secrets.Create(ctx, obj)
@@ -96,14 +98,14 @@ func (i *Issuer) write(ctx context.Context, obj *secret) (err error) {
 	return err
 }
 
-// planner returns what decides about the Secret.
+// planner returns the planner that decides the next state of the Secret.
 func (i *Issuer) planner(now time.Time) planner {
 	return planner{authority: i.name, names: i.o.names(), lifetime: i.o.Lifetime, now: now, settled: i.settled}
 }
 
-// bundle makes the configurations trust all authorities that the Secret names, and that of the certificate that this
-// replica shows. Authorities of ours that are there already stay until they have expired, because another replica may
-// show a certificate of one that this replica does not know.
+// bundle makes the configurations trust all authorities of the Secret, and the authority of the certificate that this
+// replica shows. Our authorities that are already in a configuration stay until they have expired, because another
+// replica may show a certificate of an authority that this replica does not know.
 func (i *Issuer) bundle(ctx context.Context, s state) (first error) {
 	authorities := s.trusted
 	i.mu.Lock()
@@ -133,8 +135,8 @@ func (i *Issuer) bundle(ctx context.Context, s state) (first error) {
 	return first
 }
 
-// noteTrust notes since when all configurations have had each authority. One that does not exist trusts nothing wrong.
-// One that cannot be read may.
+// noteTrust records since when all configurations have had each authority. It ignores a configuration that does not
+// exist. A configuration that cannot be read may lack the authority, so it counts as one without it.
 func (i *Issuer) noteTrust(authorities []*x509.Certificate) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -164,8 +166,8 @@ func (i *Issuer) settled(c *x509.Certificate) bool {
 	return ok && time.Since(since) >= settleTime
 }
 
-// choose decides which certificate is shown: that of the Secret, unless API servers may not trust it yet although they
-// trust the present one.
+// choose decides which certificate the server shows: the Secret's certificate, unless API servers may not trust that
+// yet and the present certificate is still valid.
 func (i *Issuer) choose(s state) {
 	now, by := time.Now(), s.signer()
 	if by == nil || !s.serving.isValid(now) {
@@ -181,7 +183,7 @@ func (i *Issuer) choose(s state) {
 	i.served, i.by = s.serving, by
 }
 
-// note reports the error of a part of the work, or that it works.
+// note reports the error of a part of the work, or that the part works again.
 func (i *Issuer) note(ctx context.Context, key, what string, err error) {
 	if errors.Is(ctx.Err(), context.Canceled) { // the Run ends
 		return

@@ -14,11 +14,12 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Options say where the certificates are kept and who is to trust them. Set Secret, Service or Names, and at least one
-// of Validating, Mutating and Definitions. All replicas of a program should have the same options.
+// Options say where the Issuer keeps the certificates, and which configurations must trust them. Set Secret, Service or
+// Names, and at least one of Validating, Mutating and Definitions. All replicas of a program should have the same
+// options.
 type Options struct {
 	// Secret is the key of the Secret that the replicas share. Run creates it, with the type kubernetes.io/tls, but not
-	// its namespace. A Secret without data is filled, so a manifest may create it; foreign keys of its data stay.
+	// its namespace. Run fills a Secret without data, so a manifest may create it. Run keeps data under other keys.
 	Secret meta.Key
 	// Service is the key of the Service that the configurations name. The certificate is for NAME.NAMESPACE.svc.
 	Service meta.Key
@@ -33,15 +34,15 @@ type Options struct {
 
 	// Lifetime is how long a certificate of the servers is valid, at least an hour. It is renewed when a third of it is
 	// left. An authority is valid for eight times as long, and its successor is announced when a quarter of that is
-	// left. 0 means 90 days: so a stolen key is of use for no longer than those of public authorities, and a cluster
+	// left. 0 means 90 days. So a stolen key is useful for no longer than the keys of public authorities, and a cluster
 	// that was off for a month starts with a valid certificate.
 	Lifetime time.Duration
-	// Labels are set on a Secret that Run creates. A webhook that is asked about Secrets should leave it out by such a
-	// label; see the package's documentation.
+	// Labels are set on a Secret that Run creates. A webhook that is asked about Secrets should exclude this Secret by
+	// such a label; see the package's documentation.
 	Labels map[string]string
 
-	// OnError is called with each error of background work, which is tried again. It should return soon. If it is nil,
-	// Run logs the errors: the first at once, and repeated ones at growing intervals, until the work succeeds.
+	// OnError is called with each error of background work, which Run retries. It should return soon. If it is nil, Run
+	// logs the errors: the first at once, and repeated ones at growing intervals, until the work succeeds.
 	OnError func(error)
 	// Logger receives the errors if OnError is nil, and each change of a certificate or a caBundle. If it is the zero
 	// Logger, Run uses the logger of its context (logr.NewContext), or else slog.Default().

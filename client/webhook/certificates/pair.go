@@ -120,10 +120,10 @@ func (p *pair) names() []string {
 	return all
 }
 
-// period is how long the certificate was to be valid when it was made.
+// period returns the lifetime for which the certificate was made.
 func (p *pair) period() time.Duration { return p.after.Sub(p.notBefore) - skew }
 
-// left is for how much longer the certificate is valid.
+// left returns how much longer the certificate is valid.
 func (p *pair) left(now time.Time) time.Duration { return p.after.Sub(now) }
 
 // isValid reports whether the certificate is valid now. A nil pair is not.
@@ -136,8 +136,8 @@ func (p *pair) signed(authority *x509.Certificate) bool {
 	return bytes.Equal(p.cert.AuthorityKeyId, authority.SubjectKeyId) && p.cert.CheckSignatureFrom(authority) == nil
 }
 
-// authorityName is the name of the authorities that are kept in a Secret. By it the bundles tell them from others.
-// Other software than Go expects no more than 64 letters in such a name.
+// authorityName returns the name of the authorities of a Secret. isOurs recognizes the authorities in a caBundle by
+// this name. Software other than Go expects at most 64 characters in such a name.
 func authorityName(secret meta.Key) string {
 	name := "webhooks of " + secret.Namespace + "/" + secret.Name
 	if len(name) > 64 {
@@ -153,7 +153,7 @@ func isOurs(c *x509.Certificate, name string) bool {
 	return c.IsCA && c.Subject.CommonName == name && bytes.Equal(c.RawSubject, c.RawIssuer)
 }
 
-// certificatesIn returns the certificates in a text. Anything else in it is left out.
+// certificatesIn returns the certificates in a text. It ignores everything else in the text.
 func certificatesIn(text []byte) (all []*x509.Certificate) {
 	for rest := text; ; {
 		var block *pem.Block

@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// planner decides what the Secret should say. It is a pure function of the state but for the new keys.
+// planner decides the next state of the Secret. Apart from new keys, the decision depends only on the present state and
+// the planner's fields.
 type planner struct {
 	authority string // the name of the authorities
 	names     []string
 	lifetime  time.Duration // of certificates of servers
 	now       time.Time
-	// settled reports whether all configurations have had an authority for so long that each API server knows of it.
+	// settled reports whether all configurations have had an authority long enough for each API server to know it.
 	settled func(*x509.Certificate) bool
 }
 
@@ -57,7 +58,7 @@ func (p planner) plan(s state) (state, string, error) {
 	return s, "", nil
 }
 
-// announce begins a rotation: a new authority becomes known, and signs nothing yet.
+// announce begins a rotation: it adds a new authority, which signs nothing yet.
 func (p planner) announce(s state, why string) (state, string, error) {
 	next, err := newAuthority(p.authority, p.now, authorityLifetimes*p.lifetime)
 	if err != nil {
@@ -68,8 +69,8 @@ func (p planner) announce(s state, why string) (state, string, error) {
 	return s, why + "; the next authority is announced", nil
 }
 
-// promote makes the next authority the present one, which signs the certificate of the servers. The former one stays
-// among the trusted ones.
+// promote makes the next authority the present one, which signs the certificate of the servers. The former authority
+// stays trusted.
 func (p planner) promote(s state, why string) (state, string, error) {
 	s.authority, s.next = s.next, nil
 	return p.sign(s, why, nil)

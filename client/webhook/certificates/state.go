@@ -20,7 +20,7 @@ type secret struct {
 
 var secrets = client.Type[*secret]{Version: "v1", Kind: "Secret", Resource: "secrets"}
 
-// state is what the Secret says: a stage of a rotation.
+// state is the content of the Secret, which is a stage of a rotation.
 //
 //	authority A, no next     the usual stage: A has signed the certificate of the servers
 //	authority A, next B      the configurations get B beside A, and the servers still show what A has signed
@@ -28,7 +28,7 @@ var secrets = client.Type[*secret]{Version: "v1", Kind: "Secret", Resource: "sec
 type state struct {
 	authority, next *pair // nil if there is none
 	serving         *pair
-	trusted         []*x509.Certificate // all that the configurations must have, authority and next among them
+	trusted         []*x509.Certificate // the authorities that the configurations must have; authority and next too
 }
 
 // The keys of the Secret's data. tls.crt, tls.key and ca.crt are those of every Secret of its type.
@@ -39,7 +39,7 @@ const (
 	keyTrusted   = "ca.crt"
 )
 
-// decode reads the data of a Secret. Each part that it cannot read is missing from the state, and err says why.
+// decode reads the data of a Secret. A part that decode cannot read is missing from the state, and err says why.
 func decode(data map[string][]byte) (s state, err error) {
 	read := func(name string) *pair {
 		cert, key := data[name+".crt"], data[name+".key"]
@@ -58,7 +58,7 @@ func decode(data map[string][]byte) (s state, err error) {
 	return s, err
 }
 
-// trust adds authorities to those that the configurations must have.
+// trust adds authorities to s.trusted.
 func (s *state) trust(all ...*pair) {
 	for _, p := range all {
 		if p != nil {
@@ -67,7 +67,7 @@ func (s *state) trust(all ...*pair) {
 	}
 }
 
-// encode returns the data of a Secret that held before until now. Foreign keys stay.
+// encode returns the new data of a Secret whose present data is before. It keeps data under other keys.
 func (s state) encode(before map[string][]byte) map[string][]byte {
 	data := maps.Clone(before)
 	if data == nil {

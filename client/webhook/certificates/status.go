@@ -6,14 +6,14 @@ import "time"
 type Status struct {
 	// Running says that Run has been called and has not returned.
 	Running bool
-	// Expires is when the certificate expires that servers show at present; zero if there is none.
+	// Expires is when the certificate that the server shows now expires; zero if there is none.
 	Expires time.Time
-	// AuthorityExpires is when the authority expires that has signed it.
+	// AuthorityExpires is when the authority that has signed this certificate expires.
 	AuthorityExpires time.Time
-	// Rotating says that another authority is announced, which the configurations get first.
+	// Rotating says that a new authority is announced, which signs nothing yet.
 	Rotating bool
-	// Configurations says of each configuration whether it trusts the certificate, in the order of the options:
-	// Validating, Mutating, Definitions.
+	// Configurations has a ConfigurationStatus for each configuration, in the order of the options: Validating,
+	// Mutating, Definitions.
 	Configurations []ConfigurationStatus
 	// Err is the error of the last look at the Secret, or nil.
 	Err error
@@ -23,10 +23,10 @@ type Status struct {
 type ConfigurationStatus struct {
 	// Name is the kind and the name, such as `CustomResourceDefinition "sites.example.com"`.
 	Name string
-	// Trusts says that its caBundle had the authority of the certificate when it was last read.
+	// Trusts says that the configuration's caBundle had the authority of the certificate at the last successful look.
 	Trusts bool
-	// Err is the error of the last look at it, or nil: it does not exist, has no webhook that calls the Service, or
-	// cannot be read or written.
+	// Err is the error of the last look, or nil: the configuration does not exist, has no webhook that calls the
+	// Service, or cannot be read or written.
 	Err error
 }
 

@@ -16,9 +16,9 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// A target is an object that says which authority an API server trusts. Only the fields caBundle are written.
+// A target is an object that says which authority an API server trusts. The Issuer writes only its fields caBundle.
 
-// hook is a part of such an object: how one webhook is called.
+// hook is the part of a target that says how to call one webhook.
 type hook struct {
 	name   string // of the webhook; empty in a definition
 	path   string // JSON pointer to its clientConfig
@@ -92,17 +92,17 @@ func definitions() client.Type[*definition] {
 	}
 }
 
-// target is one of those objects. One goroutine uses it.
+// target is one target. Only one goroutine uses it.
 type target struct {
 	what   string          // its kind and name, for people
-	access []client.Access // what it asks of the server
-	// version returns the present version of the object, and read its version and webhooks. A definition may be large,
-	// so it is read only if its version has changed.
+	access []client.Access // the permissions that it needs
+	// version returns the present version of the object. read returns its version and webhooks; because a definition
+	// may be large, look calls read only if the version has changed.
 	version func(ctx context.Context) (string, error)
 	read    func(ctx context.Context) (string, []hook, error)
 	patch   func(ctx context.Context, p patch.Patch) (version string, err error)
 
-	seen  string // the version that hooks is of
+	seen  string // the version of the object from which hooks was read
 	hooks []hook // the webhooks that are ours
 }
 
@@ -138,7 +138,7 @@ func newTarget[T interface {
 	}
 }
 
-// targets returns those that the options name.
+// targets returns the targets that the options name.
 func targets(c *client.Client, o Options) (all []*target) {
 	for _, name := range o.Validating {
 		all = append(all, newTarget(c, validating(), name))
@@ -152,7 +152,7 @@ func targets(c *client.Client, o Options) (all []*target) {
 	return all
 }
 
-// look reads the webhooks of ours, if they may have changed.
+// look reads our webhooks if they may have changed.
 func (t *target) look(ctx context.Context, o Options) error {
 	version, err := t.version(ctx)
 	if err == nil && version != t.seen {
@@ -194,7 +194,7 @@ func (c clientConfig) calls(o Options) bool {
 	return err == nil && slices.Contains(o.names(), at.Hostname())
 }
 
-// bundled returns the authorities that all webhooks of ours trust.
+// bundled returns the authorities that all our webhooks trust.
 func (t *target) bundled() (all []*x509.Certificate) {
 	for i, h := range t.hooks {
 		here := certificatesIn(h.config.CABundle)
@@ -207,8 +207,8 @@ func (t *target) bundled() (all []*x509.Certificate) {
 	return all
 }
 
-// write makes all webhooks of ours trust the given authorities and, besides them, those that keep chooses from the
-// present ones. It reports whether it has written.
+// write makes all our webhooks trust the given authorities, and those of their present authorities for which keep
+// returns true. It reports whether it has written.
 func (t *target) write(ctx context.Context, authorities []*x509.Certificate, keep func(*x509.Certificate) bool) (bool, error) {
 	want := slices.Clone(authorities)
 	for _, h := range t.hooks {
@@ -236,12 +236,12 @@ func (t *target) write(ctx context.Context, authorities []*x509.Certificate, kee
 	version, err := t.patch(ctx, patch.JSON(ops...).WithResourceVersion(t.seen))
 	t.seen = version
 	if err != nil {
-		t.seen = "" // what was written is not known, so it is read again
+		t.seen = "" // the present version is unknown, so the next look reads the object again
 	}
 	return err == nil, err
 }
 
-// ensure looks at a target and writes to it until all webhooks of ours trust the given authorities.
+// ensure looks at a target and writes to it, so that all our webhooks trust the given authorities.
 func (t *target) ensure(ctx context.Context, o Options, authorities []*x509.Certificate, keep func(*x509.Certificate) bool) (wrote bool, err error) {
 	for range 5 { // another replica may write at the same time
 		if err = t.look(ctx, o); err != nil {

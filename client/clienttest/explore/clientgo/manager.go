@@ -10,15 +10,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// ManagerOptions returns o for a manager that is explored and gets ctx. The manager listens on no port: the addresses
-// of metrics, health probes and profiles are "0", which switches them off. Controllers may have the same name again,
-// because each restart makes them anew in the same process. NewCache is wrapped: if ctx ends before the cache has
-// synced, Start of a manager spins for ever, so the wrapper then reports that it has. Everything else stays as it is; a
-// zero o is usable.
+// ManagerOptions returns o, changed for a manager that is explored and runs with ctx. The manager listens on no port:
+// the addresses of metrics, health probes and profiles are "0", which switches them off. A controller may have the name
+// of an earlier one, because each restart makes the controllers again in the same process. NewCache is wrapped: if ctx
+// ends before the cache has synced, a manager's Start would spin for ever, so the wrapper then reports that the cache
+// has synced. All other options stay as they are; a zero o is usable.
 //
-// ManagerOptions returns an error if o has a WebhookServer, which cannot listen in a bubble; if
-// GracefulShutdownTimeout is negative, because a manager that hangs would hang the test; and if LeaderElection is set
-// without LeaderElectionNamespace, because no file of a service account names the namespace.
+// ManagerOptions returns an error if o has a WebhookServer, which cannot listen in a bubble; if GracefulShutdownTimeout
+// is negative, because a manager that hangs would hang the test; and if LeaderElection is set without
+// LeaderElectionNamespace, because no service account file tells the manager its namespace.
 func ManagerOptions(ctx context.Context, o manager.Options) (manager.Options, error) {
 	var errs []error
 	bad := func(format string, args ...any) {
@@ -54,7 +54,7 @@ func endsWith(ctx context.Context, newCache cache.NewCacheFunc) cache.NewCacheFu
 	}
 }
 
-// endingCache is a cache that nobody waits for after the end of its program.
+// endingCache is a cache whose WaitForCacheSync returns when its program ends.
 type endingCache struct {
 	cache.Cache
 	program context.Context

@@ -15,10 +15,12 @@ import (
 )
 
 // Program returns the Program of an explore.Plan that runs an operator with the configuration of
-// [ctrlcache.RESTConfig]. run is one replica: it serves until ctx ends, and returns when nothing of it runs any more.
+// [ctrlcache.RESTConfig]. run is one replica: it serves until ctx ends, and returns when none of its goroutines runs
+// any more.
 //
-// Program also removes one handler from [utilruntime.ErrorHandlers], for the whole process: the one that delays errors
-// by a clock that all bubbles share. In a bubble, whose time begins in the year 2000, it would sleep for decades.
+// Program also removes one handler from [utilruntime.ErrorHandlers] for the whole process. That handler delays errors
+// by a clock that all bubbles share. In a bubble, whose time begins in the year 2000, the handler would sleep for
+// decades.
 func Program(run func(ctx context.Context, cfg *rest.Config) error) func(ctx context.Context, cfg client.Config) error {
 	delayNoErrors()
 	return func(ctx context.Context, cfg client.Config) error {
@@ -30,7 +32,8 @@ func Program(run func(ctx context.Context, cfg *rest.Config) error) func(ctx con
 	}
 }
 
-// delayNoErrors changes a variable of the process, and so does it only once.
+// delayNoErrors removes the handler that delays errors. It runs only once, because it changes a variable of the
+// process.
 var delayNoErrors = sync.OnceFunc(func() {
 	utilruntime.ErrorHandlers = slices.DeleteFunc(slices.Clone(utilruntime.ErrorHandlers), func(h utilruntime.ErrorHandler) bool {
 		return strings.Contains(runtime.FuncForPC(reflect.ValueOf(h).Pointer()).Name(), "/util/runtime.backoffError")

@@ -1,10 +1,10 @@
 // Package comments reads the comments of Go types as descriptions for the definitions of their resources.
 //
-// It reads the source of the package and, where a field has a type of another package, that of the other package. It
-// does not look into the types that package crd knows without their fields: those of client/meta, encoding/json, time
-// and k8s.io/apimachinery. A comment of a field counts, or else that of its type. The lines of a paragraph are joined,
-// and instructions to tools are left out. Where a comment begins with the name of the field, it begins with the name in
-// JSON then.
+// It reads the source of the package and, if a field has a type of another package, the source of that package. It does
+// not look into the types that package crd knows without their fields: those of client/meta, encoding/json, time and
+// k8s.io/apimachinery. A field without a comment gets the comment of its type. The package joins the lines of a
+// paragraph, and leaves out instructions to tools. If a comment begins with the name of the field, the description
+// begins with the name in JSON.
 package comments
 
 import (
@@ -22,13 +22,13 @@ type reader struct {
 	load   func(path, except string) (*pack, error)
 	texts  map[string]string
 	seen   map[string]bool // the paths of fields
-	within []*declared     // the types around the present place
+	within []*declared     // the types that contain the current place
 	notes  []string
 	err    error // the first one
 }
 
 // Of returns the descriptions of a struct of the package in a folder, by paths as crd.Options.Descriptions has them,
-// and the name of the package. Its files count without the one called except. The notes say what was not read.
+// and the name of the package. Of ignores the file called except. The notes name the comments that it did not read.
 func Of(ctx context.Context, folder, except, name string) (texts map[string]string, pkg string, notes []string, err error) {
 	from := source{folder: folder, packages: map[string]*pack{}}
 	r := &reader{
@@ -51,14 +51,15 @@ func Of(ctx context.Context, folder, except, name string) (texts map[string]stri
 	return r.texts, p.name, r.notes, r.err
 }
 
-// put notes a description, unless there is one.
+// put records a description, unless the path already has one.
 func (r *reader) put(path, description string) {
 	if _, had := r.texts[path]; !had && description != "" {
 		r.texts[path] = description
 	}
 }
 
-// words are those of the tag crd that matter here: how many items. are before the word type, and preserveUnknown.
+// words are the names of the words in the tag crd. Only type, with any number of prefixes items., and preserveUnknown
+// matter here.
 type words []string
 
 func wordsOf(tag reflect.StructTag) (all words) {
@@ -80,7 +81,7 @@ func (w words) elements() (all words) {
 	return all
 }
 
-// value reads what is within a value of a type at a path. in is the file of the type's text.
+// value reads the comments within a type at a path. in is the file that has t.
 func (r *reader) value(in *file, t ast.Expr, w words, path string) {
 	if slices.Contains(w, "type") || r.err != nil {
 		return // package crd does not look into it
@@ -114,7 +115,7 @@ func (r *reader) element(in *file, t ast.Expr, w words, path string) {
 	r.value(in, t, w, path)
 }
 
-// named reads what is within a value of a declared type.
+// named reads the comments within a declared type.
 func (r *reader) named(d *declared, w words, path string) {
 	_, isStruct := d.spec.Type.(*ast.StructType)
 	switch {
@@ -123,7 +124,7 @@ func (r *reader) named(d *declared, w words, path string) {
 	case (d.methods["MarshalJSON"] || d.methods["UnmarshalJSON"]) && !(isStruct && (path == "" || slices.Contains(w, "preserveUnknown"))):
 		return
 	case slices.Contains(r.within, d):
-		return // a schema ends there
+		return // the type contains itself, so its schema ends there
 	case d.spec.TypeParams != nil:
 		r.notes = append(r.notes, fmt.Sprintf("%s: the comments of a generic type are not read", path))
 		return
@@ -183,7 +184,7 @@ func (r *reader) field(in *file, f *ast.Field, goName, member string, w words, p
 	}
 	path = strings.TrimPrefix(path+"."+member, ".")
 	if r.seen[path] {
-		return // it is hidden
+		return // an earlier field hides it
 	}
 	r.seen[path] = true
 	doc := f.Doc
@@ -195,13 +196,14 @@ func (r *reader) field(in *file, f *ast.Field, goName, member string, w words, p
 	r.value(in, f.Type, w, path)
 }
 
-// text returns a comment as a description. If it begins with the name of a field, it begins with the name in JSON then.
+// text returns a comment as a description. If the comment begins with the name of the field, text replaces it by the
+// name in JSON.
 func text(doc *ast.CommentGroup, goName, member string) string {
 	if doc == nil {
 		return ""
 	}
 	var b strings.Builder
-	joined := false // the last line goes on
+	joined := false // the next line continues the last one
 	for line := range strings.Lines(doc.Text()) {
 		line = strings.TrimRight(line, " \t\n")
 		indented := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "- ")

@@ -127,7 +127,7 @@ var opaque = [...]string{"github.com/bowline-go/bowline/client/meta", "k8s.io/ap
 
 var version = regexp.MustCompile(`^v[0-9]+$`)
 
-// resolve returns the declaration of a type that has a name, nil if there is none that matters.
+// resolve returns the declaration of a named type; nil if the type has no name, or no comments that matter.
 func (r *reader) resolve(in *file, t ast.Expr) *declared {
 	switch t := t.(type) {
 	case *ast.Ident:
@@ -145,9 +145,9 @@ func (r *reader) resolve(in *file, t ast.Expr) *declared {
 	return nil
 }
 
-// imported returns the package that a file imports under a name, nil if nothing of it matters.
+// imported returns the package that a file imports under a name; nil if its types do not matter.
 func (r *reader) imported(in *file, name string) (*pack, error) {
-	var others []string // whose names their paths do not say
+	var others []string // packages whose paths do not show their names
 	for _, i := range in.imports {
 		at := unquoted(i.Path.Value)
 		switch {
@@ -171,7 +171,8 @@ func (r *reader) imported(in *file, name string) (*pack, error) {
 	return nil, nil
 }
 
-// called reports whether the package at a path has a name by custom: the last part, or the one before a version.
+// called reports whether the package at a path has the name by convention: the last part of the path, or the part
+// before a version.
 func called(at, name string) bool {
 	last := path.Base(at)
 	if version.MatchString(last) {

@@ -11,10 +11,10 @@ import (
 	"github.com/bowline-go/bowline/client/crd"
 )
 
-// This file finds what is lost between a manifest and the definition that package crd makes. It compares trees of
-// JSON, so that members which package crd does not know are found too.
+// This file finds the differences between a manifest and the definition that package crd makes. It compares trees of
+// JSON, so it also finds members that package crd does not know.
 
-// differences returns the differences between a version and that of a manifest.
+// differences returns the differences between a version and the version in a manifest.
 func differences(got crd.Version, want any) ([]string, error) {
 	is, err := treeOf(got)
 	if err != nil {
@@ -25,7 +25,8 @@ func differences(got crd.Version, want any) ([]string, error) {
 	return left, nil
 }
 
-// differ adds a line for each difference. isSchema says that the values are schemas, whose zero members are absent.
+// differ adds a line for each difference. isSchema says that the values are schemas, in which a zero member is like an
+// absent one.
 func differ(left *[]string, at string, is, want any, isSchema bool) {
 	a, isObject := is.(map[string]any)
 	b, bothObjects := want.(map[string]any)
@@ -76,7 +77,7 @@ func differEach(left *[]string, at string, is, want any) {
 	}
 }
 
-// present returns a member of a schema, nil if it says nothing.
+// present returns a member of a schema; nil if the member is like an absent one.
 func present(name string, v any) any {
 	if name == "default" || name == "example" || name == "additionalProperties" || name == "items" {
 		return v
@@ -120,7 +121,7 @@ func equal(x, y any) bool {
 		if !ok || x == y {
 			return ok
 		}
-		const longest = 400 // an exponent is no longer
+		const longest = 400 // the precision in bits
 		a, isA := new(big.Float).SetPrec(longest).SetString(x.String())
 		b, isB := new(big.Float).SetPrec(longest).SetString(y.String())
 		return isA && isB && a.Cmp(b) == 0
@@ -134,12 +135,12 @@ func equal(x, y any) bool {
 	return x == y
 }
 
-// shown returns a tree for a line.
+// shown returns the text of a tree for a difference.
 func shown(v any) string {
 	if v == nil {
 		return "absent"
 	}
-	text, _ := json.Marshal(v) // it was decoded from JSON
+	text, _ := json.Marshal(v) // cannot fail: v was decoded from JSON
 	const most = 200
 	if len(text) > most {
 		return string(text[:most]) + "..."

@@ -1,5 +1,6 @@
-// Package define finds the tags and options with which crd.Of makes a given definition of a Go type.
+// Package define finds the tags and options with which crd.Of makes a given definition from a Go type.
 //
-// It asks package crd itself what it makes of a field, and chooses the words that make the wanted schema of it. What no
-// word says is a difference, which [Version] returns. So the caller always knows whether the definition comes back.
+// It lets package crd make the schema of a field, and chooses the words that lead to the wanted schema. [Version]
+// returns a difference for each part that no word can express. So the caller always knows whether package crd makes the
+// definition again.
 package define

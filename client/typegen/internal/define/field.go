@@ -16,27 +16,27 @@ type Field struct {
 	Struct reflect.StructField
 	// Name is the name in JSON.
 	Name string
-	// Root says that the field is one of the object itself.
+	// Root says that the field belongs to the object itself.
 	Root bool
-	// Open are the words that say that structs without names for all of their members are kept: preserveUnknown, with
-	// items. for elements. Package crd does not accept such structs without them.
+	// Open is the word preserveUnknown, with prefixes items. for elements, if the field has a struct that keeps members
+	// without a field. Package crd does not accept such a struct without the word.
 	Open string
 }
 
-// Property is what package crd makes of a field.
+// Property is the property that package crd makes from a field.
 type Property struct {
 	Schema   *crd.Schema
 	Required bool
 }
 
-// With returns what package crd makes of the field with the words.
+// With returns the property that package crd makes from the field with the words of a tag.
 func (f Field) With(text string) (p Property, err error) {
 	is := f.Struct
 	if text != "" {
 		is.Tag += reflect.StructTag(" crd:" + quoted(text))
 	}
 	object := reflect.StructOf([]reflect.StructField{is})
-	if !f.Root { // the members of the object itself have rules of their own
+	if !f.Root { // package crd has special rules for the members of the object itself
 		object = reflect.StructOf([]reflect.StructField{{Name: "Spec", Type: object, Tag: `json:"spec"`}})
 	}
 	v, err := crd.VersionOf(reflect.PointerTo(object), "v1", crd.Options{})
@@ -50,11 +50,12 @@ func (f Field) With(text string) (p Property, err error) {
 	return Property{s.Properties[f.Name], slices.Contains(s.Required, f.Name)}, nil
 }
 
-// fates are the words that say whether a field is required, and whether it may be null, the shortest first.
+// fates are the possible words about whether a field is required and whether it may be null, the shortest first.
 var fates = [...]group{nil, {"optional"}, {"required"}, {"nullable"}, {"required", "nullable"}, {"optional", "nullable"}}
 
-// Tag returns the words with which package crd makes the wanted property of a field, as far as there are such words,
-// and why it refuses others. The error says that it accepts the field with no words.
+// Tag returns the words with which package crd makes the wanted property from a field, as far as there are such words.
+// refused says why package crd refuses other words. Tag returns an error if package crd accepts the field with none of
+// the words.
 func (f Field) Tag(want Property) (text string, refused []string, err error) {
 	var open []group
 	if f.Open != "" {
@@ -62,7 +63,8 @@ func (f Field) Tag(want Property) (text string, refused []string, err error) {
 	}
 	base, err := f.With(tag(open))
 	if err != nil {
-		// The list of a field is a map by its other tags, or an enum may be null: a word can help.
+		// A word may remove the error, for example if the other tags make the list a list map, or if an enum may be
+		// null.
 		base = Property{Schema: new(crd.Schema)}
 	}
 	if want.Schema == nil {
@@ -87,7 +89,7 @@ func (f Field) Tag(want Property) (text string, refused []string, err error) {
 	return text, refused, nil
 }
 
-// reason returns the first mistake that package crd finds, without the place, which is that of a type without a name.
+// reason returns the first mistake that package crd finds. It leaves out the place, because the type has no name.
 func reason(err error) string {
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		err = all.Unwrap()[0]
@@ -98,8 +100,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// chosen adds the words about required and null to others: those that make the wanted property, or else the first that
-// are accepted. The error says why none are.
+// chosen adds words about required and null to other words: those that make the wanted property, or else the accepted
+// ones that come closest. The error says why package crd accepts none.
 func (f Field) chosen(groups []group, want Property) (text string, err error) {
 	accepted, best := "", 0
 	for i, fate := range fates {
@@ -131,8 +133,8 @@ func (f Field) chosen(groups []group, want Property) (text string, err error) {
 	return "", err
 }
 
-// SameMembers reports whether two objects have the same members, and are merged in the same way, whatever their texts
-// are.
+// SameMembers reports whether two objects have the same members and are merged in the same way. It ignores
+// descriptions.
 func SameMembers(x, y *crd.Schema) bool {
 	if x == nil || y == nil || x.MapType != "" && x.MapType != y.MapType {
 		return false

@@ -66,8 +66,8 @@ func list(b *strings.Builder, v reflect.Value) {
 	}
 }
 
-// Members writes the fields of a struct that are not zero, each followed by the separator. It leaves out those whose
-// names are given.
+// Members writes the fields of a struct that are not zero, each followed by the separator. It leaves out the fields
+// whose names are in without.
 func Members(b *strings.Builder, of any, separator string, without ...string) {
 	v := reflect.ValueOf(of)
 	for i := range v.NumField() {

@@ -27,7 +27,7 @@ func Decode(tree map[string]any) (*crd.Definition, error) {
 	return d, nil
 }
 
-// Version returns the options with which package crd makes a version of a type, and the differences that remain. tree
+// Version returns the options with which package crd makes a version from a type, and the differences that remain. tree
 // is the version in the manifest, with the members that a [crd.Version] does not have.
 func Version(t reflect.Type, want crd.Version, tree any) (crd.Options, []string, error) {
 	root := want.Schema.OpenAPIV3Schema
@@ -64,7 +64,7 @@ func Version(t reflect.Type, want crd.Version, tree any) (crd.Options, []string,
 	return o, append(left, refused...), err
 }
 
-// settings return the options that package crd can refuse, one by one.
+// settings returns functions, each of which sets one option that package crd may refuse.
 func settings(want crd.Version) (all []func(o *crd.Options)) {
 	for _, r := range want.Schema.OpenAPIV3Schema.Rules {
 		all = append(all, func(o *crd.Options) { o.Rules = append(slices.Clone(o.Rules), r) })
@@ -109,7 +109,7 @@ func Head(want *crd.Definition, tree map[string]any) (crd.Options, []string, err
 		ShortNames: want.Spec.Names.ShortNames, Categories: want.Spec.Names.Categories, Labels: want.Labels,
 		Annotations: maps.Clone(want.Annotations),
 	}
-	delete(o.Annotations, "kubectl.kubernetes.io/last-applied-configuration") // of the manifest, not of the definition
+	delete(o.Annotations, "kubectl.kubernetes.io/last-applied-configuration") // it describes the manifest
 	if s := want.Spec.Names.Singular; s != strings.ToLower(kind) {
 		o.Singular = s
 	}
@@ -158,7 +158,7 @@ func scope(d *crd.Definition) meta.Scope {
 	return meta.Namespaced
 }
 
-// complete adds what the server adds.
+// complete adds the names that the server adds, and removes the default conversion.
 func complete(spec map[string]any, kind string) {
 	names, _ := spec["names"].(map[string]any)
 	names = maps.Clone(names)

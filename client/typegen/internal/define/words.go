@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/crd"
 )
 
-// This file says a schema in the words of a tag.
+// This file expresses a schema in the words of a tag.
 
 // group are words that belong together, such as a rule and its message.
 type group []string
@@ -29,10 +29,10 @@ func (w *words) add(parts ...string) {
 	w.groups = append(w.groups, g)
 }
 
-// valued returns a word with a value. Two semicolons are one in a value.
+// valued returns a word with a value. It doubles the semicolons of the value.
 func valued(name, value string) string { return name + "=" + strings.ReplaceAll(value, ";", ";;") }
 
-// trimmed reports whether a word can have a text as its value: the white space around it is lost.
+// trimmed reports whether a word can have a text as its value. A tag loses the white space around a value.
 func trimmed(text string) bool { return text == strings.TrimSpace(text) }
 
 // tag joins words.
@@ -40,8 +40,8 @@ func tag(groups []group) string {
 	return strings.Join(slices.Concat(groups...), "; ")
 }
 
-// fill adds the words that make a schema of what the Go type says. It leaves out what needs no word, and what no word
-// can say. Whether null is a value of the field itself is said later.
+// fill adds the words that turn the schema of the Go type into the wanted one. It leaves out parts that need no word,
+// and parts that no word can express. chosen adds the words about null for the field itself.
 func (w *words) fill(is, want *crd.Schema) {
 	if want == nil {
 		return
@@ -54,7 +54,7 @@ func (w *words) fill(is, want *crd.Schema) {
 	w.values(is, want)
 	w.counts(is, want)
 	if text, ok := said(want.Default, want); ok && len(want.Default) > 0 && w.prefix == "" {
-		w.add(valued("default", text)) // which must meet the others
+		w.add(valued("default", text)) // the default must meet the other words
 	}
 	for _, r := range want.Rules {
 		w.rule(r)
@@ -78,7 +78,7 @@ func values(s *crd.Schema) *crd.Schema {
 	return s.AdditionalProperties.Schema
 }
 
-// types adds the words about the type. It reports whether one replaces what the Go type says.
+// types adds the words about the type. It reports whether a word replaces the schema of the Go type.
 func (w *words) types(is, want *crd.Schema) (typed bool) {
 	numeric := want.Type == "integer" || want.Type == "number"
 	switch {
@@ -147,13 +147,14 @@ func (w *words) values(is, want *crd.Schema) {
 	}
 }
 
-// said returns a value as a tag has it: a text as it is, and anything else as JSON.
+// said returns a value in the form of a tag: a string as it is, and any other value as JSON. ok is false if the tag
+// cannot have it.
 func said(v json.RawMessage, s *crd.Schema) (text string, ok bool) {
 	if s.Type != "string" && !s.IntOrString || json.Unmarshal(v, &text) != nil {
 		return string(v), s.Type != "string"
 	}
 	_, err := strconv.ParseInt(text, 10, 64)
-	return text, trimmed(text) && (err != nil || !s.IntOrString) // an integer would be one
+	return text, trimmed(text) && (err != nil || !s.IntOrString) // crd would read an integer as a number
 }
 
 func (w *words) counts(is, want *crd.Schema) {

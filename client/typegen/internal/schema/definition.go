@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Read reads the kinds of a file, which has CustomResourceDefinitions or OpenAPI v3 documents. Other objects in the
-// file are passed over, so that it may be a whole release of a project.
+// Read reads the kinds of a file, which has CustomResourceDefinitions or OpenAPI v3 documents. Read ignores other
+// objects in the file, which may thus be a whole release of a project.
 func Read(file string, data []byte) ([]Kind, error) {
 	docs, err := Trees(data)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// object is a JSON object in a document, and where it is.
+// object is a JSON object in a document, with its path.
 type object struct {
 	at      string
 	members map[string]any
@@ -20,7 +20,7 @@ func asObject(at string, v any) (object, error) {
 	return object{at, m}, nil
 }
 
-// child returns a member that is an object; without one, an object without members.
+// child returns a member that is an object; an empty object if there is no such member.
 func (o object) child(name string) (object, error) {
 	v := o.members[name]
 	if v == nil {
@@ -29,7 +29,7 @@ func (o object) child(name string) (object, error) {
 	return asObject(o.path(name), v)
 }
 
-// path returns where a member is. Names that are not plain are quoted.
+// path returns the path of a member for errors. It quotes unusual names.
 func (o object) path(name string) string { return o.at + "." + show(name) }
 
 // show returns a name for an error: as it is, or quoted and clipped.
@@ -55,7 +55,7 @@ func quote(text string) string {
 	return strconv.QuoteToASCII(text)
 }
 
-// kindOf says what a value is.
+// kindOf returns the type of a value.
 func kindOf(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -81,7 +81,7 @@ func (s *Schema) resolve(at string, all map[string]*Schema) error {
 	return nil
 }
 
-// readPaths finds the resources of a document: the paths that end in the name of a resource, or in it and {name}.
+// readPaths finds the resources of a document: the paths that end in the name of a resource, or in the name and {name}.
 func readPaths(o object) ([]Kind, error) {
 	paths, err := o.child("paths")
 	if err != nil {
@@ -115,7 +115,7 @@ func readPaths(o object) ([]Kind, error) {
 	return kinds, nil
 }
 
-// add adds a kind unless its resource is among them. A namespaced resource also has a path over all namespaces.
+// add adds a kind unless kinds has its resource already. A namespaced resource also has a path over all namespaces.
 func add(kinds []Kind, k Kind) []Kind {
 	for i := range kinds {
 		if kinds[i].GVK == k.GVK && kinds[i].Resource == k.Resource {

@@ -73,7 +73,7 @@ func clipPath(at string) string {
 	return at
 }
 
-// reference reads a $ref, also one that is wrapped into an allOf so that it may have a default beside it.
+// reference reads a $ref. The $ref may be wrapped in an allOf, which allows a default beside it.
 func (p *parser) reference(s *Schema, o object) error {
 	var err error
 	ref := o.text("$ref", &err)
@@ -151,7 +151,7 @@ func (s *Schema) check(at string) error {
 	case s.ListType == "map" && len(s.ListKeys) == 0:
 		return fmt.Errorf("%s.x-kubernetes-list-map-keys must name a key, because x-kubernetes-list-type is map", at)
 	}
-	switch { // what they say they are
+	switch { // infer a missing type
 	case s.Type == "" && (len(s.Properties) > 0 || s.Additional != nil || s.Embedded):
 		s.Type = "object"
 	case s.Type == "" && s.Items != nil:
@@ -168,7 +168,7 @@ func (s *Schema) check(at string) error {
 	return nil
 }
 
-// fits reports whether a value may be of the type. Null may be of each.
+// fits reports whether a value fits the type. Null fits every type.
 func (s *Schema) fits(v any) bool {
 	kind := kindOf(v)
 	return v == nil || s.Type == "" || s.Ref != "" || kind == s.Type || kind == "integer" && s.Type == "number"
@@ -223,8 +223,8 @@ func readUnions(s *Schema, o object) (err error) {
 	return err
 }
 
-// readExclusions finds the groups in oneOf and anyOf: alternatives that each require one member, and perhaps one more
-// that only excludes the others.
+// readExclusions finds a group in oneOf: alternatives that each require one member. Exactly is false if there is any
+// other alternative, such as one that excludes all of these members.
 func readExclusions(s *Schema, o object) (err error) {
 	seen := make(map[string]bool)
 	exactly := true
@@ -245,7 +245,7 @@ func readExclusions(s *Schema, o object) (err error) {
 	return err
 }
 
-// readKinds reads which kinds a schema of an OpenAPI document is that of.
+// readKinds reads the kinds that have this schema in an OpenAPI document.
 func readKinds(s *Schema, o object) (err error) {
 	for i, v := range o.list(kindExtension, &err) {
 		kind, wrong := asObject(fmt.Sprintf("%s[%d]", o.path(kindExtension), i), v)

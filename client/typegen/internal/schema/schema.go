@@ -14,12 +14,12 @@ type Kind struct {
 	Scope    meta.Scope
 	// Served says that a server offers the version.
 	Served bool
-	// Schema is that of a whole object. It is nil if nothing is known about the objects.
+	// Schema is the schema of a whole object. It is nil if nothing is known about the objects.
 	Schema *Schema
-	// Components are the schemas that references name, those of one OpenAPI document.
+	// Components are the schemas of the OpenAPI document by the names that references use.
 	Components map[string]*Schema
-	// Manifest is the CustomResourceDefinition of the kind, and Index the place of the version in it. Manifest is nil if
-	// the kind is not of a definition.
+	// Manifest is the CustomResourceDefinition of the kind, and Index is the index of the version in it. Manifest is
+	// nil if the kind does not come from a definition.
 	Manifest *Manifest
 	Index    int
 }
@@ -34,16 +34,15 @@ func (m *Manifest) Versions() []any {
 	return versions
 }
 
-// Schema is what a schema says about one value. All Schemas that it leads to are without nil elements. It is shared,
-// and must not be changed.
+// Schema is the schema of one value. No map or list in it has a nil Schema. It is shared, and must not be changed.
 type Schema struct {
 	// Ref is the name of a component. The other fields of a reference that matter are Description, Nullable and Default.
 	Ref         string
 	Description string
-	Type        string // object, array, string, integer, number, boolean; empty if it is not said
+	Type        string // object, array, string, integer, number, boolean; empty if the schema has none
 	Format      string
 	Nullable    bool
-	Default     any // as Tree returns it; nil if there is none
+	Default     any // as Trees returns it; nil if there is none
 	Enum        []any
 
 	Properties map[string]*Schema
@@ -77,8 +76,8 @@ type Schema struct {
 	kinds []meta.GVK
 }
 
-// Whole returns the schema of an embedded resource with the members that the server keeps in each: apiVersion, kind and
-// metadata. The first two are never missing.
+// Whole returns the schema of an embedded resource with the members that the server keeps in every such resource:
+// apiVersion, kind and metadata. It makes apiVersion and kind required.
 func (s *Schema) Whole() *Schema {
 	whole := *s
 	whole.Properties, whole.Required = make(map[string]*Schema), make(map[string]bool)
@@ -92,9 +91,9 @@ func (s *Schema) Whole() *Schema {
 	return &whole
 }
 
-// Group is a set of members of an object that belong together.
+// Group is a set of members of an object that exclude each other.
 type Group struct {
-	// Exactly says that one of the members must be set; otherwise at most one may be.
+	// Exactly says that one of the members must be set; otherwise at most one may be set.
 	Exactly bool
 	// Discriminator is the member that says which one is set; empty if there is none.
 	Discriminator string

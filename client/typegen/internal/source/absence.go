@@ -11,7 +11,7 @@ import (
 
 // This file decides how a field tells an absent value from a zero; doc.go has the rules.
 
-// absence is what matters for that.
+// absence has the facts about a field that decide this.
 type absence struct {
 	s        *schema.Schema // of the value; references are resolved
 	use      *schema.Schema // of the property, which may be a reference with a default beside it
@@ -21,10 +21,10 @@ type absence struct {
 	lookup   func(*schema.Schema) *schema.Schema
 }
 
-// Hint is what is known about a field of a built-in kind besides its schema.
+// Hint has facts about a field of a built-in kind that its schema does not have.
 type Hint struct {
 	Known bool
-	// Omits says that the server writes no zero.
+	// Omits says that the server omits a zero value.
 	Omits bool
 }
 
@@ -65,7 +65,7 @@ func (a absence) markNilable(f *goField, bare bool) {
 	}
 }
 
-// zeroDefault reports whether there is a default, and it is the zero.
+// zeroDefault reports whether the field has a default that is the zero value.
 func (a absence) zeroDefault() bool {
 	switch v := a.use.Default.(type) {
 	case string:
@@ -81,7 +81,7 @@ func (a absence) zeroDefault() bool {
 	return false
 }
 
-// zeroRefused reports whether the schema does not allow the zero of its Go type.
+// zeroRefused reports whether the schema refuses the zero value of its Go type.
 func (a absence) zeroRefused(s *schema.Schema, depth int) bool {
 	s = a.lookup(s)
 	if depth > schema.MaxDepth {
@@ -106,7 +106,7 @@ func (a absence) zeroRefused(s *schema.Schema, depth int) bool {
 	return false
 }
 
-// strict are formats of which a server refuses the empty string.
+// strict are the formats for which a server refuses the empty string.
 var strict = []string{"ipv4", "ipv6", "cidr", "mac", "uuid", "uuid3", "uuid4", "uuid5", "date", "date-time", "datetime"}
 
 func textRefused(s *schema.Schema) bool {

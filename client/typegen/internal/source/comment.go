@@ -13,7 +13,7 @@ const width = 120
 func comment(b *strings.Builder, tabs int, text string) {
 	room := width - 4*tabs - len("// ")
 	prefix := strings.Repeat("\t", tabs) + "//"
-	blank := true // nothing, or an empty line, is before
+	blank := true // the text begins, or the last line was empty
 	for _, line := range lines(text) {
 		if line == "" {
 			if !blank {
@@ -31,8 +31,8 @@ func comment(b *strings.Builder, tabs int, text string) {
 	}
 }
 
-// unmarked escapes a + at the beginning of a line, which is the mark of an old build constraint, and of instructions to
-// other generators. go/format would make a new build constraint of an old one.
+// unmarked escapes a + at the beginning of a line, which marks an old build constraint, or an instruction to another
+// generator. go/format would turn an old build constraint into a new one.
 func unmarked(line string) string {
 	if rest, ok := strings.CutPrefix(line, "+"); ok {
 		return `\x2b` + rest
@@ -41,7 +41,7 @@ func unmarked(line string) string {
 }
 
 // lines returns the lines of a text, each without white space around it, with one space between its words, and with
-// escapes in the place of runes that are not printable. No empty line is at the end.
+// escapes instead of runes that are not printable. The last line is not empty.
 func lines(text string) []string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u0085", "\n", "\v", "\n", "\f", "\n").Replace(text)
 	all := strings.Split(strings.TrimSpace(text), "\n")

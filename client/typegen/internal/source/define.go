@@ -12,12 +12,12 @@ import (
 	"github.com/bowline-go/bowline/client/typegen/internal/schema"
 )
 
-// This file writes what package crd needs to make the definitions again. Types that are like the written ones stand in
-// for them: package crd works by reflection, and the written types are not compiled yet.
+// This file writes the tags and functions from which package crd makes the definitions again. Package crd works by
+// reflection, and the written types are not compiled yet. So this file makes similar types for it at run time.
 
 var errNoDefinition = errors.New("its kind must be that of a CustomResourceDefinition with a schema, to be defined again")
 
-// wanted returns the schemas of the definitions as package crd has them.
+// wanted returns the schemas of the definitions in the form of package crd.
 func wanted(kinds []schema.Kind) (map[*schema.Schema]*crd.Schema, error) {
 	all := make(map[*schema.Schema]*crd.Schema)
 	known := make(map[*schema.Manifest]*crd.Definition)
@@ -38,7 +38,7 @@ func wanted(kinds []schema.Kind) (map[*schema.Schema]*crd.Schema, error) {
 	return all, nil
 }
 
-// pair notes that two schemas are the same.
+// pair records in all that two schemas, and the schemas within them, are the same.
 func pair(s *schema.Schema, is *crd.Schema, all map[*schema.Schema]*crd.Schema) {
 	if s == nil || is == nil {
 		return
@@ -53,7 +53,7 @@ func pair(s *schema.Schema, is *crd.Schema, all map[*schema.Schema]*crd.Schema) 
 	}
 }
 
-// property returns what package define needs to know about a field.
+// property returns a field in the form of package define.
 func (f *goField) property(root bool) define.Field {
 	t := f.typ.like
 	if f.pointer {
@@ -61,7 +61,7 @@ func (f *goField) property(root bool) define.Field {
 	}
 	name := f.name
 	if name == "" {
-		name = "Embedded" // ObjectMeta, whose fields are in the member all the same
+		name = "Embedded" // an embedded ObjectMeta, which a named field can replace
 	}
 	open := ""
 	if f.typ.open > 0 {
@@ -87,14 +87,14 @@ func (g *generator) say(f *goField, use *schema.Schema, required, root bool, at 
 	return err
 }
 
-// exact reports whether package crd makes the schema of a value of the type.
+// exact reports whether package crd makes the schema s from the type.
 func (g *generator) exact(t goType, s *schema.Schema) bool {
 	f := goField{name: "F", typ: t, member: "f"}
 	p, err := f.property(false).With("")
 	return err == nil && define.SameMembers(p.Schema, g.wanted[s])
 }
 
-// like returns a type of which package crd makes the schema of the struct. It leaves out the metadata of an object.
+// like returns a type from which package crd makes the schema of the struct. The type lacks the metadata of an object.
 func (st *goStruct) like() reflect.Type {
 	var fields []reflect.StructField
 	for i := range st.fields {
@@ -183,7 +183,7 @@ func (g *generator) definition(b *strings.Builder, m *schema.Manifest, kinds []*
 	return nil
 }
 
-// printDefinition writes the function. options are those of the versions, as source.
+// printDefinition writes the function. options are the options of the versions as source.
 func (g *generator) printDefinition(b *strings.Builder, full string, kinds []*goKind, head crd.Options, options, left []string) {
 	name := g.names.take(kinds[0].plural+"Definition", kinds[0].typ+"ResourceDefinition")
 	doc := fmt.Sprintf("%s returns the CustomResourceDefinition %s.", name, full)

@@ -12,17 +12,17 @@ import (
 	"github.com/bowline-go/bowline/client/typegen/internal/schema"
 )
 
-// Options say what is written.
+// Options say what Write writes.
 type Options struct {
 	// Package is the name of the package.
 	Package string
-	// Command is the one that is named at the top.
+	// Command is the command that the first line of the source names.
 	Command string
 	// Fields are the paths of the fields that the structs have. None means all fields of whole objects.
 	Fields []string
-	// Hints says what is known about a field besides its schema. Nil means nothing.
+	// Hints returns the Hint of a field. Nil means that there are no hints.
 	Hints func(component, property string) Hint
-	// Functions makes each descriptor a function, which nobody can set. Otherwise it is a variable.
+	// Functions makes each descriptor a function, which importers cannot change. Otherwise it is a variable.
 	Functions bool
 	// Imports are the packages that have types of components.
 	Imports []Import
@@ -31,11 +31,12 @@ type Options struct {
 	// Definitions adds the tags with which package crd makes the definitions again, and a function for each. The kinds
 	// must be all versions of CustomResourceDefinitions. It excludes Fields, Imports and Replacements.
 	Definitions bool
-	// Note takes a line for each thing that does not come back. Nil means that the lines stand in the source alone.
+	// Note, if set, is called with a line for each part of a definition that package crd does not make again. The
+	// source has these lines too.
 	Note func(line string)
 }
 
-// maxTypes bounds what is written.
+// maxTypes bounds the number of types that Write writes.
 const maxTypes = 20_000
 
 var errTooMany = fmt.Errorf("the schemas must need at most %d types; choose kinds or fields", maxTypes)
@@ -47,10 +48,10 @@ type generator struct {
 	kinds      []*goKind
 	types      []any // *goStruct and *goEnum, in the order in which they are written
 	components map[string]made
-	now        schema.Kind // whose types are made
+	now        schema.Kind // the kind whose types are being made
 	replaced   map[string]bool
 	wanted     map[*schema.Schema]*crd.Schema // of definitions
-	refused    map[*schema.Manifest][]string  // why package crd does not take words
+	refused    map[*schema.Manifest][]string  // why package crd refuses words
 }
 
 // made is the type of a component, and the document of the component.
@@ -59,8 +60,8 @@ type made struct {
 	in  map[string]*schema.Schema
 }
 
-// isMade returns the type of a component. The documents of two groups of one server have the same components; if those
-// of two files differ, each gets a type.
+// isMade returns the type that was made for a component. The documents of two groups of one server have the same
+// components. If the components of two files differ, each gets its own type.
 func (g *generator) isMade(ref string) (goType, bool) {
 	m, ok := g.components[ref]
 	return m.typ, ok && (sameMap(m.in, g.now.Components) || same(ref, m.in, g.now.Components, map[string]bool{}))
@@ -70,7 +71,7 @@ func sameMap(a, b map[string]*schema.Schema) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
-// same reports whether two documents have the same component, and the same ones that it leads to.
+// same reports whether two documents have the same component, and the same components to which it refers.
 func same(ref string, a, b map[string]*schema.Schema, seen map[string]bool) bool {
 	if seen[ref] {
 		return true
@@ -209,7 +210,7 @@ func (g *generator) begin(st *goStruct, s *schema.Schema, what string) error {
 	return nil
 }
 
-// described is the comment of a type.
+// described returns the comment of a type.
 func described(name, what string, s *schema.Schema) string {
 	doc := fmt.Sprintf("%s is %s.", name, what)
 	if strings.HasPrefix(s.Description, name+" ") {
@@ -234,7 +235,7 @@ func described(name, what string, s *schema.Schema) string {
 	return doc
 }
 
-// head adds the metadata, and the kind if the struct is that of a whole object.
+// head adds the metadata and, for the struct of a whole object, the kind.
 func (g *generator) head(root *goStruct, chosen selection) error {
 	if chosen == nil {
 		root.embed(ofMeta("TypeMeta", structure), "")
@@ -259,7 +260,7 @@ func (g *generator) head(root *goStruct, chosen selection) error {
 	return nil
 }
 
-// embed adds an embedded struct. Its fields and methods keep their names.
+// embed adds an embedded struct. It reserves the names of its fields and methods.
 func (st *goStruct) embed(t goType, member string) {
 	for _, with := range []reflect.Type{reflect.TypeFor[*meta.ObjectMeta](), reflect.TypeFor[*meta.TypeMeta]()} {
 		for i := range with.NumMethod() {
@@ -345,7 +346,7 @@ func (g *generator) finite() error {
 	return nil
 }
 
-// lookup follows references. That they lead to a schema was checked when the document was read.
+// lookup follows references. Package schema has checked that they lead to a schema.
 func (g *generator) lookup(s *schema.Schema) *schema.Schema {
 	for range schema.MaxDepth {
 		if s.Ref == "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
-// BuiltinHints returns what the tables of client/protobuf say about the fields of the built-in kinds, by the name of a
-// component and of a property.
+// BuiltinHints returns a function that finds the Hint of a field of a built-in kind, by component and property, in the
+// tables of client/protobuf.
 func BuiltinHints() (func(component, property string) Hint, error) {
 	var tables []*protobuf.Table
 	for _, t := range all.Tables() {

@@ -12,14 +12,15 @@ import (
 
 // Import is a package with the types of components.
 type Import struct {
-	// Prefix is that of the names of the components, without the dot before the last part: io.k8s.api.core.v1.
+	// Prefix is the beginning of the components' names, without the dot before the last part, such as
+	// io.k8s.api.core.v1.
 	Prefix string
 	Package
 }
 
 // Package is a package that the written source may import.
 type Package struct {
-	// Path and Name are those of the package.
+	// Path is the import path, and Name the name of the package.
 	Path, Name string
 	// Structs are its exported structs.
 	Structs map[string]Struct
@@ -27,15 +28,15 @@ type Package struct {
 
 // Struct is a struct of another package.
 type Struct struct {
-	// Members are its fields by their names in JSON. The value is the name of the struct of the package that the field
-	// has, or whose list or map it has; empty for other types.
+	// Members are its fields by their names in JSON. The value is the name of the package's struct that is the type of
+	// the field, or of the elements of its list or map; empty for other types.
 	Members map[string]string
-	// More says that it may have members that are not known, because it embeds a struct of another package.
+	// More says that the struct may have further members, because it embeds a struct of another package.
 	More bool
 }
 
-// lacks returns the path of the first property that a struct of the package has no field for, or nothing. It does not
-// look into types of other packages.
+// lacks returns the path of the first property for which a struct of the package has no field; "" if there is none. It
+// does not look into types of other packages.
 func (g *generator) lacks(p *Package, name string, s *schema.Schema, seen map[string]bool) string {
 	ref := s.Ref
 	s = g.lookup(s)
@@ -63,7 +64,7 @@ func (g *generator) lacks(p *Package, name string, s *schema.Schema, seen map[st
 }
 
 // imported returns the type of a component that another package has: a struct with the name of the component, and a
-// field for each of its properties. The written package gets a type of its own if there is no such struct.
+// field for each of its properties. It returns false if there is no such struct.
 func (g *generator) imported(ref string) (goType, bool) {
 	at := strings.LastIndexByte(ref, '.')
 	for i := range g.options.Imports {
@@ -85,14 +86,15 @@ func (p *Package) typ(name string) goType {
 
 // Replacement is a type of another package for a value within a kind.
 type Replacement struct {
-	// Field is the path of the value, such as spec.template. A path leads through lists and maps to their elements.
+	// Field is the path of the value, such as spec.template. A path continues through lists and maps into their
+	// elements.
 	Field string
 	// Type is the name of a struct of the package.
 	Type string
 	Package
 }
 
-// replacement returns the type that replaces the one of an object.
+// replacement returns the type that Options.Replacements have for an object, if there is one.
 func (g *generator) replacement(o *schema.Schema, m member) (goType, bool, error) {
 	if s := g.lookup(o); s.Additional != nil || s.Type != "object" && !s.PreserveUnknown {
 		return goType{}, false, nil
@@ -115,7 +117,7 @@ func (g *generator) replacement(o *schema.Schema, m member) (goType, bool, error
 	return goType{}, false, nil
 }
 
-// checkReplaced refuses replacements of nothing.
+// checkReplaced returns an error for a Replacement that no object needed.
 func (g *generator) checkReplaced() error {
 	for _, r := range g.options.Replacements {
 		if !g.replaced[r.Field] {
@@ -125,7 +127,7 @@ func (g *generator) checkReplaced() error {
 	return nil
 }
 
-// checkPackages refuses two packages with one name.
+// checkPackages returns an error if two packages have the same name.
 func (o *Options) checkPackages() error {
 	paths := map[string]string{"json": jsonPackage, "meta": metaPackage, "client": clientPackage, "crd": crdPackage}
 	for _, p := range o.packages() {

@@ -8,10 +8,10 @@ import (
 	"github.com/bowline-go/bowline/client/typegen/internal/schema"
 )
 
-// quantityPattern is that of quantities in the definitions that controller-gen makes.
+// quantityPattern is the pattern of quantities in the definitions that controller-gen makes.
 const quantityPattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
 
-// leaf returns the type of a value without fields of its own.
+// leaf returns the type of a value without fields.
 func leaf(s *schema.Schema) (goType, bool) {
 	switch {
 	case s.IntOrString && s.Pattern == quantityPattern:
@@ -42,14 +42,14 @@ func leaf(s *schema.Schema) (goType, bool) {
 	return goType{}, false
 }
 
-// isEnum reports whether the schema lists the texts.
+// isEnum reports whether the schema lists the allowed values, and not too many of them.
 func isEnum(s *schema.Schema) bool {
 	const most = 1000
 	return len(s.Enum) > 0 && len(s.Enum) <= most && slices.ContainsFunc(s.Enum, func(v any) bool { return v != nil })
 }
 
-// shape returns the type of a value that client/meta has, if the schema has its members. In a definition it must be the
-// same schema.
+// shape returns the type of client/meta that has the members of the schema, if there is one. With Options.Definitions
+// package crd must also make the same schema from the type.
 func (g *generator) shape(s *schema.Schema, m member) (goType, bool) {
 	t, ok := shape(s, m)
 	if ok && g.options.Definitions && t.form == structure && t.expr != "meta.ObjectMeta" {

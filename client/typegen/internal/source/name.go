@@ -16,8 +16,8 @@ var initialisms = strings.Fields("acl api ascii ca cidr cpu csi cni crd dns eof 
 // maxName bounds an identifier that is made of a path.
 const maxName = 140
 
-// goName returns an exported identifier for a name in JSON. Runes other than ASCII letters and digits separate words;
-// a name without any becomes its bytes in hexadecimal.
+// goName returns an exported identifier for a name in JSON. Runes other than ASCII letters and digits separate words; a
+// name without letters and digits becomes its bytes in hexadecimal.
 func goName(name string) string {
 	var b strings.Builder
 	for _, word := range words(name) {
@@ -44,7 +44,7 @@ func goName(name string) string {
 	return bounded(out)
 }
 
-// bounded shortens a long identifier, with a hash of the whole.
+// bounded shortens a long identifier and appends a hash of the whole.
 func bounded(name string) string {
 	if len(name) <= maxName {
 		return name
@@ -54,8 +54,8 @@ func bounded(name string) string {
 	return name[:maxName-16] + strconv.FormatUint(h.Sum64()|1<<63, 16)
 }
 
-// words splits a name before each upper-case letter that follows a lower-case one, before the last upper-case letter
-// of several that a lower-case one follows, and at all that is no letter and no digit.
+// words splits a name before an upper-case letter that does not follow another one, and before the last of several
+// upper-case letters if a new word begins there. It also splits at all bytes that are not ASCII letters and digits.
 func words(name string) (all []string) {
 	start := 0
 	cut := func(end int) {
@@ -80,7 +80,7 @@ func words(name string) (all []string) {
 	return all
 }
 
-// beginsWord reports whether lower-case letters follow that are more than the s of a plural, as in podIPs.
+// beginsWord reports whether rest begins with lower-case letters, but not only with the s of a plural, as in podIPs.
 func beginsWord(rest string) bool {
 	if rest == "" || !isLower(rest[0]) {
 		return false

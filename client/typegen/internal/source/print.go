@@ -65,7 +65,8 @@ func (g *generator) print() ([]byte, error) {
 	return formatted([]byte(b.String()))
 }
 
-// formatted formats source until that changes nothing, because it also formats comments.
+// formatted formats source until formatting changes nothing, because one pass may not bring comments into their final
+// form.
 func formatted(text []byte) ([]byte, error) {
 	for range 4 {
 		next, err := format.Source(text)
@@ -161,7 +162,7 @@ func (f *goField) tags() string {
 	return " `" + tags + "`"
 }
 
-// tagText returns the tags without those for package crd.
+// tagText returns the tags without the tag crd.
 func (f *goField) tagText() string {
 	name := f.member
 	if f.option != "" {

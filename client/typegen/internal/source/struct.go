@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client/typegen/internal/schema"
 )
 
-// fields adds the fields of the properties of an object to a struct. component names the schema if it is one.
+// fields adds a field to a struct for each property of an object, or for each chosen one.
 func (g *generator) fields(st *goStruct, s *schema.Schema, at string, chosen selection) error {
 	root := slices.ContainsFunc(st.fields, func(f goField) bool { return f.name == "" && f.member == "metadata" })
 	left := maps.Clone(chosen)
@@ -82,7 +82,7 @@ func (st *goStruct) embeddable() bool {
 
 const maxMember = 512
 
-// fitsTag reports whether encoding/json takes a name from a tag.
+// fitsTag reports whether encoding/json accepts a name in a tag.
 func fitsTag(name string) bool {
 	const others = "!#$%&()*+-./:;<=>?@[]^_{|}~ "
 	return name != "" && len(name) <= maxMember && !strings.ContainsFunc(name, func(r rune) bool {
@@ -90,7 +90,7 @@ func fitsTag(name string) bool {
 	})
 }
 
-// fieldDoc is the comment of a field.
+// fieldDoc returns the comment of a field.
 func fieldDoc(field, name string, use, resolved *schema.Schema) string {
 	doc := strings.TrimSpace(use.Description)
 	if rest, ok := strings.CutPrefix(doc, name+" "); ok {
@@ -117,8 +117,8 @@ func fieldDoc(field, name string, use, resolved *schema.Schema) string {
 	return doc
 }
 
-// merging sets the tags by which Ensure, and patches of this module, merge lists and objects. The built-in kinds have
-// both tags in their documents, and Ensure knows them.
+// merging sets the tags by which Ensure and the patches of this module merge lists and objects. For the built-in kinds
+// it uses only the tags in their documents, because Ensure knows these kinds.
 func merging(f *goField, use, s *schema.Schema, isComponent bool) {
 	switch {
 	case use.PatchStrategy != "":
@@ -134,7 +134,7 @@ func merging(f *goField, use, s *schema.Schema, isComponent bool) {
 	}
 }
 
-// member is the place of a value whose type is made.
+// member is the place of a value whose type is being made.
 type member struct {
 	parent   string // the name of the struct
 	name     string // of the property
@@ -144,7 +144,7 @@ type member struct {
 	unkeyed  bool // it is an element of a list that is not a map
 }
 
-// what says what the value is.
+// what describes the value.
 func (m member) what() string {
 	if m.element {
 		return "an element of " + m.at
@@ -198,7 +198,7 @@ func (g *generator) typeOf(s *schema.Schema, m member, chosen selection) (goType
 	return raw(), nil
 }
 
-// reference returns the type of a component, which is made once unless only some of its fields are chosen.
+// reference returns the type of a component. It makes the type once, unless only some of its fields are chosen.
 func (g *generator) reference(s *schema.Schema, m member, chosen selection) (goType, error) {
 	t, ok := component(s.Ref)
 	to := g.now.Components[s.Ref]

@@ -27,12 +27,12 @@ type goType struct {
 	of *goStruct
 	// element is the struct of the elements of a list, if this package writes it.
 	element *goStruct
-	// packages are those that expr names.
+	// packages are the packages that expr names.
 	packages []string
-	// like is a type of which package crd makes the same schema. It is nil without Options.Definitions.
+	// like is a type from which package crd makes the same schema. It is nil without Options.Definitions.
 	like reflect.Type
-	// open is how many lists and maps are around a struct that keeps members without a field, counted from 1; 0 if there
-	// is no such struct.
+	// open is 1 plus the number of lists and maps around a struct that keeps members without a field; 0 if there is no
+	// such struct.
 	open int
 }
 
@@ -54,8 +54,8 @@ func raw() goType {
 	return goType{expr: "json.RawMessage", form: nilable, packages: []string{jsonPackage}, like: reflect.TypeFor[json.RawMessage]()}
 }
 
-// likeOf returns a type by its name. A name of a written type is that of a string, the only one that is written without
-// fields.
+// likeOf returns the type with a name. For any other name it returns string, because a written type without fields is a
+// string type.
 func likeOf(expr string) reflect.Type {
 	switch expr {
 	case "bool":
@@ -88,7 +88,7 @@ func likeOf(expr string) reflect.Type {
 
 const machinery = "io.k8s.apimachinery.pkg."
 
-// component returns the type of a component for which there is one already.
+// component returns the type of a component that client/meta or encoding/json has.
 func component(name string) (goType, bool) {
 	switch name {
 	case machinery + "apis.meta.v1.ObjectMeta":
@@ -124,7 +124,7 @@ func component(name string) (goType, bool) {
 // goStruct is a struct in the written source.
 type goStruct struct {
 	name, doc string
-	component string // the component that it is made of; empty for others
+	component string // the component from which it is made; empty if there is none
 	fields    []goField
 	taken     names // the names of fields and methods
 	// open says that the struct keeps members that have no field.
@@ -138,7 +138,7 @@ type goField struct {
 	name     string // empty if it is embedded
 	typ      goType
 	pointer  bool
-	member   string // the name in JSON; empty if it is that of several
+	member   string // the name in JSON; empty for an embedded struct with several members
 	option   string // omitempty, omitzero or nothing
 	strategy string // the tag patchStrategy
 	key      string // the tag patchMergeKey
@@ -160,7 +160,7 @@ type goEnum struct {
 type goKind struct {
 	name, typ string
 	plural    string // the name without the version
-	pointsTo  string // what typ is an alias of; empty if it is a struct
+	pointsTo  string // the type of which typ is an alias; empty if typ is a struct
 	doc       string
 	aliasDoc  string
 	resource  meta.GVR

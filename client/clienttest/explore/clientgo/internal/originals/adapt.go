@@ -9,14 +9,15 @@ import (
 	"strings"
 )
 
-// dropped are lines of a module, or a whole file, that do not compile with the Kubernetes modules of this one.
+// dropped names lines of a module, or a whole file, that do not compile with the versions of the Kubernetes modules
+// that this module requires.
 type dropped struct {
 	module string
 	file   string
-	words  []string // the lines with one of these go; empty means that the whole file goes
+	words  []string // lines with one of these words are removed; empty removes the whole file
 }
 
-// from changes a copy of the module, and lets an operator use it.
+// from copies the module, removes the lines or the file from the copy, and makes an operator use the copy.
 func (d dropped) from(ctx context.Context, operator string) error {
 	directory, err := place(ctx, operator, d.module)
 	if err != nil {
@@ -46,7 +47,7 @@ func (d dropped) from(ctx context.Context, operator string) error {
 	return os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600)
 }
 
-// place downloads a module in the version that an operator requires, and returns its folder.
+// place downloads the version of a module that an operator requires, and returns its folder.
 func place(ctx context.Context, operator, module string) (string, error) {
 	var out strings.Builder
 	if err := command(ctx, operator, &out, "list", "-m", module); err != nil {

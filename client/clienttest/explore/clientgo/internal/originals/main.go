@@ -20,17 +20,17 @@ const (
 	nested = root + "/client/clienttest/explore/clientgo"
 )
 
-// operator is an operator of others, and where its test goes.
+// operator describes an operator of another project, and where its test goes.
 type operator struct {
 	name    string
-	module  string   // as of the module proxy; empty means the folder of -tutorial, or a port
-	port    bool     // a controller of ours, in module internal/proof/e2e, that does the same
-	edits   []string // of go.mod, as flags of go mod edit
+	module  string   // a module and version of the module proxy; empty for the folder of -tutorial, and for a port
+	port    bool     // it is our port of an operator, in module internal/proof/e2e
+	edits   []string // flags of go mod edit
 	drop    []dropped
 	test    string // the folder of testdata with the test
-	pkg     string // the folder of the package that the test is in
-	cleared bool   // the tests of the package itself go: they need a cluster
-	cpus    string // how many runs at once, as for -cpu of go test; empty means one for each processor
+	pkg     string // the folder of the package that gets the test
+	cleared bool   // the package's own tests are removed, because they need a cluster
+	cpus    string // the value of go test's -cpu, which bounds concurrent runs; empty means one for each processor
 }
 
 func operators() []operator {
@@ -60,10 +60,10 @@ func main() {
 	}
 }
 
-// plan says what to explore.
+// plan has the command's flags: what to explore, and how.
 type plan struct {
 	only, tutorial, directory, run string
-	args                           []string // for the tests
+	args                           []string // flags of the tests
 }
 
 func (p plan) explore(ctx context.Context) error {
@@ -117,13 +117,13 @@ func (p plan) operator(ctx context.Context, o operator) error {
 	return p.test(ctx, in, "-cpu="+o.cpus)
 }
 
-// test runs the tests of a folder.
+// test runs the tests in a folder.
 func (p plan) test(ctx context.Context, in string, flags ...string) error {
 	args := append([]string{"test", "-count=1", "-v", "-timeout=30m", "-run", p.run}, flags...)
 	return command(ctx, in, os.Stdout, append(append(args, "."), p.args...)...)
 }
 
-// ours runs a test beside those of a port, which it sees by an overlay.
+// ours runs a test among the tests of a port. An overlay adds the test file to the port's package.
 func (p plan) ours(ctx context.Context, o operator) error {
 	here, err := os.Getwd()
 	if err != nil {
