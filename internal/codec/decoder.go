@@ -12,7 +12,7 @@ import (
 
 // decoder decodes one document after another, and keeps memory for the next one. It is not safe for concurrent use.
 //
-// Each method that decodes a value takes the position where the value starts and returns the position behind it. There
+// Each method that decodes a value takes the position where the value starts and returns the position after it. There
 // are two other results:
 //
 //   - broken: the document is not JSON. Decoding ends.
@@ -26,8 +26,8 @@ type decoder struct {
 
 	typed    typeMeta // the kind and apiVersion that the struct had before it was decoded
 	strict   bool     // a member without a place is an error
-	metadata place    // of the document's own metadata, if members without a place matter
-	lossy    bool     // a member without a place was found, or is not to be looked for (request.look)
+	metadata place    // of the document's own metadata, if the decoder looks for members without a place
+	lossy    bool     // a member without a place was found, or the decoder does not look for one (request.look)
 
 	sharing sharing
 	text    text
@@ -55,7 +55,7 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 type request struct {
 	typed  typeMeta // for the members kind and apiVersion that the document does not have
 	look   bool     // report whether the document has members that have no place in the Go value
-	strict bool     // refuse them
+	strict bool     // refuse members that have no place
 	parts  *Parts   // shares parts; must be nil if strict is set
 }
 
@@ -77,7 +77,7 @@ func (t typeMeta) document() []byte {
 func (t typeMeta) before(raw []byte) []byte {
 	at := jsonlex.SkipSpace(raw, 0)
 	if at == len(raw) || raw[at] != '{' {
-		return raw // decoding says what is wrong
+		return raw // decoding returns the error
 	}
 	out := t.document()
 	out = out[:len(out)-1]

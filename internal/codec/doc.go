@@ -53,7 +53,7 @@
 //
 // Each Go type is compiled, when it is first used, to a plan that says where in memory each member goes. A decoder
 // reads the document once. It keeps nothing for errors while there are none: the path is built on the way out of the
-// objects around the value. Only the offset in a document that is not JSON takes a second reading.
+// objects around the value. If a document is not JSON, the decoder reads it a second time to find the offset.
 //
 // UnmarshalJSON of a type that holds a time.Time and nothing else, such as metav1.Time, is not called again for a text
 // that has just been decoded, if its result was the RFC 3339 value, in UTC or the local time zone; that time is
@@ -62,10 +62,10 @@
 // # Memory
 //
 // The strings of a decoded object that have not been seen lately share one piece of memory. So code that keeps one of
-// them keeps the text of that object (apart from strings of more than 1 KB); [strings.Clone] avoids that. It never
-// keeps the document, or the text of other objects. Strings of up to 256 bytes that repeat, within an object or from
-// one to the next, are stored once. The table that finds them has 2048 places, and a string that is seen once takes
-// none. Slices have no spare capacity.
+// them keeps the text of that object (apart from strings of more than 1 KB); [strings.Clone] avoids that. A string
+// never keeps the document or the text of other objects in memory. Strings of up to 256 bytes that repeat, within an
+// object or from one to the next, are stored once. The table that finds them has 2048 places, and a string that is seen
+// once takes none. Slices have no spare capacity.
 //
 // The objects of a cache can also share whole parts; see [Parts].
 //

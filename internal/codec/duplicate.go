@@ -28,7 +28,7 @@ type cutter struct {
 	cuts []span
 }
 
-// value returns the position behind the value at i.
+// value returns the position after the value at i.
 func (c *cutter) value(i int) int {
 	switch c.data[i] {
 	case '{':
@@ -45,7 +45,7 @@ func (c *cutter) value(i int) int {
 }
 
 // object goes through the members of an object. A member extends from the start of its name to the start of the next
-// name: a replaced member is never the last, so the comma behind it is cut too.
+// name: a replaced member is never the last, so the comma after it is cut too.
 func (c *cutter) object(i int) int {
 	var members map[string]span
 	var name string

@@ -12,7 +12,7 @@ import (
 // first, kind before apiVersion, as the Kubernetes API writes them. Every other byte is that of encoding/json. Marshal
 // does not look at the apiVersion or kind if the given one is empty.
 //
-// It returns an error if v has another kind or apiVersion, or encodes to something else than a JSON object.
+// It returns an error if v has another kind or apiVersion, or does not encode to a JSON object.
 func Marshal(v any, apiVersion, kind string) ([]byte, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -96,12 +96,12 @@ var errNoJSON = errors.New("it is not JSON")
 
 // quote returns a string as JSON.
 func quote(s string) []byte {
-	quoted, _ := json.Marshal(s) // a string has no error
+	quoted, _ := json.Marshal(s) // encoding a string cannot fail
 	return quoted
 }
 
-// check reports whether the value is empty, and so must be replaced. It returns an error for any other value than the
-// wanted one.
+// check reports whether the value is empty, and so must be replaced. It returns an error if the value is neither empty
+// nor the wanted one.
 func (f *typeField) check(value []byte) (empty bool, err error) {
 	switch value[0] {
 	case 'n':

@@ -107,7 +107,8 @@ func (e *timeError) Error() string {
 
 func (e *timeError) Unwrap() error { return e.cause }
 
-// shownTime returns the JSON of a time for an error message: a string or a number, cut to the length of any time.
+// shownTime returns the JSON of a time for an error message: a string or a number, cut to the length of any time. For
+// any other value it returns only the kind of JSON.
 func shownTime(raw []byte) string {
 	const most = 64
 	rest := ""
@@ -155,8 +156,8 @@ func forget(failed []failure, n int) []failure {
 	return slices.DeleteFunc(failed, func(f failure) bool { return f.n == n })
 }
 
-// entryFails reports whether a failed entry of a map counts, and makes the fault of the map from the first. names has
-// the name of each entry; there are stride strings for each.
+// entryFails reports whether one of the failed entries of a map counts. If so, it makes the fault of the map from the
+// first one that counts. names has the name of each entry; there are stride strings for each.
 func (d *decoder) entryFails(failed []failure, names []string, stride int) bool {
 	var last map[string]int // made only if the first failure does not count
 	for _, f := range failed {
@@ -176,7 +177,7 @@ func (d *decoder) entryFails(failed []failure, names []string, stride int) bool 
 	return false
 }
 
-// isLast reports whether the first name does not occur again.
+// isLast reports whether no later entry has the first name.
 func isLast(names []string, stride int) bool {
 	for i := stride; i < len(names); i += stride {
 		if names[i] == names[0] {
@@ -186,7 +187,7 @@ func isLast(names []string, stride int) bool {
 	return true
 }
 
-// elementFails makes the fault of an array from that of an element, and skips the elements behind it.
+// elementFails makes the fault of an array from that of an element, and skips the elements after it.
 func (d *decoder) elementFails(n, next int) int {
 	d.within(step{index: n})
 	if next == broken {

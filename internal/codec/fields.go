@@ -47,7 +47,7 @@ type fieldSet struct {
 	more  []uint64 // from the 128th field on
 }
 
-// add reports whether the field is new to the set.
+// add adds a field to the set, and reports whether the field is new to the set.
 func (s *fieldSet) add(index int) bool {
 	if index >= 64*len(s.first) {
 		return s.addMore(index - 64*len(s.first))
@@ -225,8 +225,8 @@ func collect(t reflect.Type) (all []candidate, err error) {
 	return all, nil
 }
 
-// isEmbeddable reports whether Go 1.27 treats the members of such a field, with the tag option embed, as those of its
-// struct.
+// isEmbeddable reports whether Go 1.27 treats the members of a field of type t that has the tag option embed as members
+// of the struct around it.
 func isEmbeddable(t reflect.Type) bool {
 	t = indirect(t)
 	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t == reflect.TypeFor[stdjson.RawMessage]()

@@ -45,7 +45,7 @@ const (
 	jointList                      // it is an element of a slice
 	jointMap                       // it is an entry of a map
 	jointMembers                   // it is an entry of a map, and a struct has fields for some keys
-	jointText                      // it is an element or an entry, of a Go type that decodes JSON by itself
+	jointText                      // it is an element or an entry whose Go type decodes JSON itself
 )
 
 // jointValue is how one value is decoded.
@@ -72,8 +72,8 @@ const (
 	opOwn                    // by a method of the Go type
 )
 
-// gogoMessage is a Go type that decodes its own message, such as those of Kubernetes that have a JSON form of their
-// own. The second method distinguishes it from other types with a method Unmarshal.
+// gogoMessage is a Go type that decodes its own message, such as those of Kubernetes that have a special JSON form. The
+// second method distinguishes it from other types with a method Unmarshal.
 type gogoMessage interface {
 	Unmarshal(message []byte) error
 	MarshalToSizedBuffer(to []byte) (int, error)
@@ -97,8 +97,9 @@ func (e *notJoined) in(name string) *notJoined {
 }
 
 // Join joins a Go type to the message of a kind. The type must be a pointer to a struct without methods for decoding
-// JSON. The error names the first member that cannot be joined, because the table has no such member, or because the
-// Go type decodes a whole message by itself, so it would get less from protobuf than from JSON.
+// JSON. The error names the first member that cannot be joined: the table has no such member, or the Go type of the
+// member cannot take the values of the field. A Go type that decodes a whole message by itself cannot take it, because
+// it would get less from protobuf than from JSON.
 func Join(t reflect.Type, m *protobuf.Message) (*Joint, error) {
 	p := plans.of(t)
 	if p.shape != shapePointer || p.elem.shape != shapeStruct {

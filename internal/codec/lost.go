@@ -54,9 +54,9 @@ func (p *plan) metadata(to place) place {
 	return to.field(p.fields[at].offset)
 }
 
-// Lost returns JSON pointers to members of the object for which t has no place, in order, and no more of them than
-// most. Members that do not count for [Decode] do not count here. object is decoded by encoding/json with UseNumber;
-// Lost changes it.
+// Lost returns, in order, JSON Pointers to the members of the object for which t has no place. It returns at most as
+// many as most says. Members that do not count for [Decode] do not count here. The object must have been decoded by
+// encoding/json with UseNumber; Lost changes it.
 //
 // It is an error if the object does not fit t.
 func Lost(t reflect.Type, object map[string]any, most int) ([]string, error) {

@@ -15,7 +15,7 @@ import (
 //   - A value that is stored through a place has the type of the place, or one of the same layout: the shape of the
 //     plan decides how a place is used, and a plan has a shape only if its type has that layout. Stores of pointers
 //     are ordinary assignments, which the garbage collector sees.
-//   - A value that is shared is stored only in a place for its type, because a part is of one plan.
+//   - A value that is shared is stored only in a place for its type, because a part belongs to one plan.
 //   - A place in a scratch is used only until the scratch is asked for the next one, which may move it.
 //
 // Everything else uses reflect or is ordinary Go: strings are cut by strings.Builder, slices and maps are made by
@@ -99,7 +99,7 @@ func (s *scratch) at(p *plan, i int) place {
 	return place{unsafe.Add(s.values.UnsafePointer(), uintptr(i)*p.elem.size)}
 }
 
-// held is what the pointer, slice or map of a part refers to. It does not keep that alive.
+// held is the memory that the pointer, slice or map of a part refers to. It does not keep this memory alive.
 type held struct {
 	to  weak.Pointer[byte]
 	len int // of a slice
@@ -116,7 +116,7 @@ func (l place) hold(s shape) (h held, ok bool) {
 			return h, false
 		}
 	}
-	to := l.pointer() // a slice begins with a pointer, and a map is one
+	to := l.pointer() // a slice begins with a pointer, and a map is a pointer
 	h.to = weak.Make((*byte)(to.p))
 	return h, !to.isNil()
 }
@@ -136,5 +136,6 @@ func (l place) refer(h held, s shape) bool {
 	return true
 }
 
-// onFree has the part forgotten after the garbage collector has freed what the pointer, slice or map at l refers to.
+// onFree makes the garbage collector call f.forget after it has freed the memory that the pointer, slice or map at l
+// refers to.
 func (l place) onFree(f freed) { runtime.AddCleanup((*byte)(l.pointer().p), freed.forget, f) }

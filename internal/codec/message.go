@@ -235,8 +235,8 @@ func (d *decoder) run(f *jointField, n int, to place, b []byte) bool {
 	return d.list(f, n, to, b)
 }
 
-// clear sets a field to zero, because the message has a zero that JSON leaves out. The field may have come before with
-// another value.
+// clear sets a field to zero, because the message has a zero that JSON leaves out. An earlier occurrence of the field
+// may have set another value.
 func (f *jointField) clear(to place) {
 	to = to.field(f.field.offset)
 	for _, h := range f.field.hops {
@@ -386,7 +386,8 @@ func (d *decoder) leafText(v *jointValue, to place, b []byte) (rest []byte, ok b
 	if err != nil {
 		return nil, d.malformed(err)
 	}
-	// The field may have come before, and JSON adds to a map and keeps a time if the value is null.
+	// An earlier occurrence of the field may have set the place. Decoding JSON would add to a map that is there, and a
+	// null would keep a time that is there.
 	to.value(v.plan.typ).SetZero()
 	return rest, d.fromLeaf(v.plan, to)
 }
@@ -427,7 +428,7 @@ func (d *decoder) fromLeaf(p *plan, to place) bool {
 
 var errNotJSON = errors.New("a value that is not JSON")
 
-// count returns how many values with one tag come in a row, and the bytes behind them. b starts with the first value,
+// count returns how many values with one tag come in a row, and the bytes after them. b starts with the first value,
 // whose tag has been read.
 func (d *decoder) count(tag uint64, b []byte) (n int, rest []byte, err error) {
 	typ := protobuf.WireType(tag & 7)
@@ -484,7 +485,8 @@ func (d *decoder) stringList(f *jointField, n int, to place, b []byte) (ok bool)
 	return true
 }
 
-// entry splits an entry of a map into its key and the rest, which has the value. found is false if there is no value.
+// entry reads an entry of a map. It returns the key, the bytes that start with the value, and rest, the bytes after the
+// entry. found is false if the entry has no value.
 func (d *decoder) entry(b []byte, wire protobuf.WireType) (key, value, rest []byte, found, ok bool) {
 	content, rest, err := protobuf.ReadBytes(b)
 	for err == nil && len(content) > 0 {

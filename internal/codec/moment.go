@@ -12,10 +12,10 @@ import (
 // it: the method of metav1.Time makes a third of all allocations of a pod. For other types the method is called each
 // time.
 //
-// It is also called each time unless its result is the RFC 3339 value of the text, in UTC or the local time zone: "5m"
-// may be five minutes from now, and a zone that the type chooses may change. A remembered result then depends only on
-// the text, and its only pointer is that of the zone, so no two objects share anything that can change. Only a method
-// with side effects can notice that it was not called.
+// The method is also called each time if its result is not the RFC 3339 value of the text, in UTC or the local time
+// zone: "5m" may be five minutes from now, and a zone that the type chooses may change. So a remembered result depends
+// only on the text, and its only pointer is that of the zone, so no two objects share anything that can change. Only a
+// method with side effects can notice that it was not called.
 type moments [1 << momentBits]moment
 
 const momentBits = 6

@@ -8,8 +8,9 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// structure decodes the members of an object, from behind its brace, into the fields of a struct. It checks and skips
-// members that have no field, and does not look for duplicates among them, because they make no difference.
+// structure decodes the members of an object, from the position after its opening brace, into the fields of a struct.
+// It checks and skips members that have no field. It does not look for duplicates among these, because they make no
+// difference.
 //
 // Most objects have the same members as the last one of their type, in the same order, so the decoder guesses each
 // member from the one before it. A right guess saves the search for the end of the name, and for the field.
@@ -255,7 +256,7 @@ func (d *decoder) mapping(p *plan, to place, i int) int {
 	return i
 }
 
-// appendKey appends the key of a map that a name stands for.
+// appendKey appends the map key for the name of a member.
 func appendKey(p *plan, keys reflect.Value, name string) (unfit error) {
 	n := keys.Len()
 	keys.Grow(1)

@@ -16,7 +16,7 @@ import (
 // of the text is decoded. So objects that were decoded with Parts must not be changed.
 //
 // The first time a text comes, Parts only remembers its hash. The second time (or the third, for a part within another
-// one), the part is decoded into memory of its own, which this object and later ones share. So a shared part does not
+// one), the part is decoded into separate memory, which this object and later ones share. So a shared part does not
 // keep the memory of the object that had it first. Parts does not keep a part alive: a part and its text live as long
 // as an object that has the part. The texts take at most 4 MB.
 //
@@ -26,7 +26,7 @@ import (
 type Parts struct {
 	table  atomic.Pointer[partTable] // nil before the first objects, and after a window in which little was found
 	count  atomic.Uint64             // of the objects
-	wakes  atomic.Uint64             // the object from which on parts are looked for
+	wakes  atomic.Uint64             // the number of the first object for which parts are looked for again
 	window atomic.Uint64             // how many parts were looked for lately; in the upper half, how many were found
 
 	mu    sync.Mutex // held while table or wakes changes; guards slept
@@ -50,8 +50,8 @@ const (
 	leastFound = 16      // one lookup in so many must find a part
 )
 
-// partTable is a set-associative hash table of parts. A part that is looked for in vain does not displace others: the
-// table keeps only the hash of its text, until it comes again.
+// partTable is a set-associative hash table of parts. A text that is looked for and not found does not displace parts:
+// the table keeps only the hash of its text, until it comes again.
 type partTable struct {
 	seed  maphash.Seed
 	begun uint64 // its first object
@@ -60,16 +60,16 @@ type partTable struct {
 	text  atomic.Int64       // bytes
 	turn  atomic.Uint32
 	// sizes says which of the sizes in hashed are in use, so that a lookup hashes only these: an element has a bit for
-	// each size, and serves the plans whose marks lead to it.
+	// each size. The highest byte of a plan's mark is the index of its element, so several plans may share one.
 	sizes [256]atomic.Uint32
 }
 
 type partSet struct {
-	hashes [ways]atomic.Uint32 // of the parts, or of those that were there before
+	hashes [ways]atomic.Uint32 // of the parts, or of earlier ones in their places
 	parts  [ways]atomic.Pointer[part]
 }
 
-// part is a value and its text. It does not change.
+// part is a value and its text. Only used changes.
 type part struct {
 	plan   *plan
 	binary bool // the text is protobuf
@@ -81,7 +81,7 @@ type part struct {
 	used   atomic.Bool // it has been found since another part wanted its place
 }
 
-// begin starts an object. It returns nil if no parts are to be looked for.
+// begin starts an object. It returns nil if the object looks for no parts.
 func (s *Parts) begin() *partTable {
 	n := s.count.Add(1)
 	if n <= unsharedObjects || n < s.wakes.Load() {
@@ -94,7 +94,7 @@ func (s *Parts) begin() *partTable {
 	return t
 }
 
-// enlarge replaces the table by a larger one.
+// enlarge makes the first table, or replaces the table by a larger one.
 func (s *Parts) enlarge(n uint64) *partTable {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +144,8 @@ func (s *Parts) end(looked, found int) {
 	s.table.Store(nil)
 }
 
-// hashed is how many bytes at the start of a text are hashed. Where a part of JSON ends is known only after it has
-// been read, so a text that is looked for may have any length, and each of these is tried.
+// hashed has the numbers of bytes at the start of a text that are hashed. The end of a JSON part is known only after
+// the part has been read. So the text of a lookup may have any length, and the lookup tries each of these sizes.
 var hashed = [...]int{512, 96, 32, leastPart}
 
 // hash returns the hash of the first n bytes of a text.
@@ -169,7 +169,7 @@ func sizeOf(text []byte) (i int) {
 func (t *partTable) sizesOf(p *plan) *atomic.Uint32 { return &t.sizes[p.mark>>56] }
 
 // find returns the part of the plan with that hash and text, or nil. JSON parts have their text at the start of b; the
-// text of a protobuf part must be all of b. cost bounds how many bytes were compared in vain.
+// text of a protobuf part must be all of b. cost bounds how many bytes were compared without finding a part.
 func (t *partTable) find(p *plan, hash uint64, b []byte, binary bool) (found *part, cost int) {
 	set := t.set(hash)
 	for i := range set.parts {
@@ -260,7 +260,7 @@ type freed struct {
 	hash  uint64
 }
 
-// forget drops the part, unless others have its place.
+// forget drops the parts in the set of this part whose values are gone.
 func (f freed) forget() {
 	s := f.parts.Value()
 	if s == nil {
@@ -284,14 +284,14 @@ type sharing struct {
 	table     *partTable // nil if parts are not looked for, or no longer
 	looked    int
 	found     int
-	allowance int  // how many bytes may still be compared in vain, or decoded twice
-	around    int  // how many values that may become parts are around the present one
-	apart     bool // a part is being decoded with memory of its own
+	allowance int  // how many bytes may still be compared without a result, or decoded twice
+	around    int  // how many values that may become parts contain the current value
+	apart     bool // a part is being decoded into separate memory
 	deepest   int  // the depth that messages have reached
 }
 
-// allowed is how many bytes may be compared in vain or decoded twice, for each byte of an object. Only an object that
-// was made to be slow to decode reaches the limit.
+// allowed is how many bytes may be compared without a result or decoded twice, for each byte of an object. Only an
+// object that was made to be slow to decode reaches the limit.
 const allowed = 8
 
 // share begins an object of a given size. Its parts are shared unless s is nil.
@@ -346,8 +346,8 @@ func (d *decoder) learns(p *plan, text []byte) bool {
 	return (times > 2 || times == 2 && s.around == 0) && s.spend(len(text))
 }
 
-// learn makes q a part, and replaces the value at a place by that of the part. It has memory of its own: decode
-// decodes it from a copy of the text.
+// learn makes q a part, and replaces the value at a place by that of the part. The value of the part has separate
+// memory: decode decodes it from a copy of the text.
 func (d *decoder) learn(q *part, to place, decode func(to place, text []byte) bool) {
 	s := &d.sharing
 	t := s.table
@@ -374,7 +374,7 @@ func (d *decoder) learn(q *part, to place, decode func(to place, text []byte) bo
 		t.put(set, way, q)
 		value.onFree(freed{weak.Make(s.parts), q.hash})
 	}
-	runtime.KeepAlive(value.p) // until to refers to it
+	runtime.KeepAlive(value.p) // keeps the value alive until the place to refers to it
 }
 
 // part decodes the array or object at i into a pointer, slice or map that may be shared.

@@ -167,7 +167,7 @@ func (c *compiler) fill(p *plan) {
 		p.shape = shapeTime
 		return
 	}
-	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface { // their elements have the methods
+	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface { // for these, the elements have the methods
 		switch {
 		case decodesFrom(t):
 			p.shape = shapeFrom

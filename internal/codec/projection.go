@@ -31,7 +31,7 @@ type Projection struct {
 //
 // The error names the first path that leads nowhere, and says which members there are. A path that is the same as
 // another one, or that another one includes, is an error too. The type, and those of the members that a path leads
-// through, must not decode JSON by methods of their own.
+// through, must not have methods for decoding JSON.
 func Project(t reflect.Type, paths []string) (*Projection, error) {
 	p := plans.of(t)
 	if p.shape != shapePointer || p.elem.shape != shapeStruct {
@@ -72,7 +72,7 @@ func (p *Projection) Decode(item jsonstream.Item, o Options) (any, error) {
 	return to.address(p.typ), nil
 }
 
-// Join is [Join] for the projection. It does not matter whether the table has the members that are passed over.
+// Join is [Join] for the projection. The table need not have the members that are passed over.
 func (p *Projection) Join(m *protobuf.Message) (*Joint, error) { return join(p.typ, p.plan, m) }
 
 // wanted says which members of a value are decoded.
@@ -160,7 +160,8 @@ func (w *wanted) pruneStruct(p *plan, path string) (*structPlan, error) {
 	return pruned, nil
 }
 
-// leadsNowhere is the error for the first path that goes on at a value which does not have its next member.
+// leadsNowhere returns the error for the first path whose next member does not exist in the value at the path at. p is
+// the plan of that value.
 func (w *wanted) leadsNowhere(p *plan, at string) error {
 	var name string
 	for n := range w.members {

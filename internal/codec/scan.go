@@ -6,7 +6,7 @@ import "github.com/bowline-go/bowline/internal/jsonlex"
 // of jsonlex return its position as a negative number, but decoding gives negative numbers another meaning: see
 // decoder.
 
-// broken is the position behind something that is not JSON.
+// broken stands for the position after a text that is not JSON.
 const broken = -1
 
 func afterColon(data []byte, i int) int { return max(jsonlex.AfterColon(data, i), broken) }

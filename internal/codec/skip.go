@@ -14,13 +14,13 @@ type skimmer struct {
 	data  []byte
 	depth int // of the objects and arrays around the value
 
-	// For afterUnique.
+	// afterUnique uses the following fields.
 	hashes  []uint64 // of the names in the objects that are open
 	plain   []byte   // the last name that had escapes, unescaped
 	repeats bool     // two names of one object may be the same
 }
 
-// after returns the position behind the value at i.
+// after returns the position after the value at i.
 func (s *skimmer) after(i int) int {
 	if i < len(s.data) && isNumber(s.data[i]) {
 		return numberEnd(s.data, i)
@@ -47,8 +47,8 @@ func (s *skimmer) afterUnique(i int) (value []byte, next int) {
 	return value, next
 }
 
-// afterHashed returns the position behind the value at i, or any negative number, and looks for names that repeat in
-// its objects.
+// afterHashed returns the position after the value at i, or any negative number, and looks for names that repeat in its
+// objects.
 func (s *skimmer) afterHashed(i, depth int) int {
 	data := s.data
 	if i >= len(data) {
@@ -117,7 +117,7 @@ func (s *skimmer) afterObject(i, depth int) int {
 	return i
 }
 
-// repeats reports whether two of the hashes are the same. It may change their order.
+// repeats reports whether two of the hashes are the same. It may change the slice.
 func repeats(hashes []uint64) bool {
 	if len(hashes) > 8 {
 		slices.Sort(hashes)

@@ -20,7 +20,7 @@ import (
 // strings keeps the memory of all of them; never that of another object, or of the document.
 type text struct {
 	table   [1 << tableBits]entry
-	*piece        // in use: one of the others
+	*piece        // the piece in use: whole or partial
 	whole   piece // of the object
 	partial piece // of a part that is decoded apart
 }
@@ -36,13 +36,13 @@ type piece struct {
 const (
 	tableBits    = 11
 	longestEntry = 256  // longer strings are not looked up
-	longestPiece = 1024 // longer strings have memory of their own
+	longestPiece = 1024 // longer strings have separate memory
 	leastPiece   = 64
 	largestPiece = 4096
 )
 
-// entry is one place of the table. A string that repeats replaces another one only if that was not found since the
-// last such attempt.
+// entry is one place of the table. A string that repeats replaces another one only if the other one has not been found
+// since the last attempt to replace it.
 type entry struct {
 	s     string
 	seen  uint32 // the rest of the hash of the last string that was not found here

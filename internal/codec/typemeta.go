@@ -10,7 +10,7 @@ func (p *plan) setType(to place, t typeMeta) {
 	if p.setString(to, "kind", t.kind) && p.setString(to, "apiVersion", t.apiVersion) {
 		return
 	}
-	// They are not strings. If they do not accept the text, decoding the object returns the error.
+	// The fields are not strings. If they do not accept the text, decoding the object returns the error.
 	if _, err := (request{}).document(p, to, t.document()); err != nil {
 		to.value(p.typ).SetZero()
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// value decodes the value at i into a place for the plan's type, and returns the position behind it, broken, or ^next.
+// value decodes the value at i into a place for the plan's type, and returns the position after it, broken, or ^next.
 //
 // The place is zero, except for the kind and apiVersion that Decode may have put there. As in encoding/json, null
 // leaves booleans, numbers, strings, arrays and structs as they are, and makes the others nil.
@@ -51,7 +51,7 @@ func (d *decoder) value(p *plan, to place, i int) int {
 		return d.mismatch(p.typ, i)
 	case shapeInt:
 		v, negative, next := integer(data, i)
-		limit := uint64(1) << (8*p.size - 1) // of negative numbers; others end one below
+		limit := uint64(1) << (8*p.size - 1) // for negative numbers; the limit for others is one less
 		if next < 0 || v > limit || v == limit && !negative {
 			return d.unfitNumber(p, i)
 		}
@@ -165,7 +165,7 @@ func (d *decoder) rare(p *plan, to place, i int) int {
 	return d.mismatch(p.typ, i)
 }
 
-// method calls UnmarshalJSON for the value from i to next, whose text is raw.
+// method calls UnmarshalJSON, or UnmarshalJSONFrom, for the value from i to next, whose text is raw.
 func (d *decoder) method(p *plan, to place, raw []byte, i, next int) int {
 	var err error
 	if p.shape == shapeFrom {

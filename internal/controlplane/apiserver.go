@@ -26,7 +26,7 @@ func (p *ControlPlane) startServer(ctx context.Context, o Options) error {
 		more = append(more, "--egress-selector-config-file="+network)
 	}
 	if !o.ControllerManager || len(o.Controllers) > 0 {
-		// Without a controller manager nobody makes the service accounts that this plugin wants for each pod.
+		// This plugin requires a service account for each pod, and without a controller manager there are none.
 		more = append(more, "--disable-admission-plugins=ServiceAccount")
 	}
 	return onFreePort(func(port string) error {

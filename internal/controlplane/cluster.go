@@ -106,8 +106,9 @@ func (c *cluster) stop() error {
 }
 
 // Listen listens at an address of the cluster's network, such as "10.1.2.3:8080": the API server's connections to it
-// arrive here. A proxied pod, service or node has such an address, and so has a webhook. It must be one that the API
-// server may connect to, so not loopback. The API server cannot connect to an address at which nobody listens.
+// arrive here. A proxied pod, service or node has such an address, and so has a webhook. The API server must be allowed
+// to connect to the address, so it cannot be a loopback address. The API server cannot connect to an address that has
+// no listener.
 func (p *ControlPlane) Listen(address string) (net.Listener, error) {
 	c := p.cluster
 	c.mu.Lock()

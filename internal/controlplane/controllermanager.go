@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// startControllerManager starts kube-controller-manager, with these controllers only if there are any, and waits until they
-// run. It is alone, so it
-// elects no leader, and it signs the certificates of clients as the controller manager of a cluster does.
+// startControllerManager starts kube-controller-manager, and waits until it is healthy. If only is not empty, no other
+// controllers run; otherwise it also waits for the service account of the namespace "default". There is one controller
+// manager, so it elects no leader. It signs the certificates of clients as the controller manager of a cluster does.
 func (p *ControlPlane) startControllerManager(ctx context.Context, only []string) error {
 	return onFreePort(func(port string) error {
 		s, err := p.launch("kube-controller-manager",
@@ -35,7 +35,7 @@ func (p *ControlPlane) startControllerManager(ctx context.Context, only []string
 			if err := p.check(ctx, "https://127.0.0.1:"+port+"/healthz"); err != nil || len(only) > 0 {
 				return err
 			}
-			// A pod of the namespace needs it from now on.
+			// A pod of the namespace needs this service account from now on.
 			return p.check(ctx, p.Server+"/api/v1/namespaces/default/serviceaccounts/default")
 		}
 		if err := s.await(ctx, ready); err != nil {

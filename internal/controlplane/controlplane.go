@@ -21,15 +21,15 @@ type Options struct {
 	ServerFlags []string
 	// ControllerManager also starts kube-controller-manager. Then pods get the service account of their namespace.
 	ControllerManager bool
-	// Controllers are the only controllers that kube-controller-manager runs, such as "garbage-collector-controller". Pods
-	// then get no service account. Empty means those that it runs by default.
+	// Controllers are the only controllers that kube-controller-manager runs, such as "garbage-collector-controller".
+	// Pods then get no service account. Empty means those that it runs by default.
 	Controllers []string
 	// Kubectl also builds kubectl, which Kubectl and KubectlPath need.
 	Kubectl bool
 	// Network gives the API server a network of pods, services and nodes, whose addresses are those of Listen. Without
 	// it, the API server opens its connections itself, also to loopback addresses of webhooks.
 	Network bool
-	// Progress takes a line every ten seconds while programs are built. Nil means nowhere.
+	// Progress gets a line every ten seconds while programs are built. If it is nil, no lines are written.
 	Progress io.Writer
 	// Bin is a directory with the programs, instead of those that would be built. Tests put others there.
 	Bin string
@@ -62,8 +62,8 @@ type ControlPlane struct {
 	ClientAuthority []byte
 	// Token is a bearer token of the user "admin", who belongs to system:masters and so may do everything.
 	Token string
-	// OutsiderToken is a bearer token of the user "outsider", who has no rights but discovery and asking about
-	// themselves. The server answers everything else with Forbidden (403).
+	// OutsiderToken is a bearer token of the user "outsider", who may only use discovery and ask for reviews of their
+	// own access. The server answers everything else with Forbidden (403).
 	OutsiderToken string
 	// Kubeconfig is the path of a file with the contexts "admin", which is current, and "outsider".
 	Kubeconfig string
@@ -124,8 +124,8 @@ func (p *ControlPlane) start(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Wait waits until ctx ends, and then returns nil. If a server ends by itself before, it returns an error that names the
-// server and has the end of its log. It does not know servers that RestartServer starts later.
+// Wait waits until ctx ends, and then returns nil. If a server ends by itself before, it returns an error that names
+// the server and has the end of its log. It does not know servers that RestartServer starts later.
 func (p *ControlPlane) Wait(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

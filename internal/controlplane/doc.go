@@ -9,9 +9,9 @@
 // everything, and the other may do nothing beyond discovery. Issue and Sign make the certificates of others. When
 // Start returns, the server says that it is ready, and the RBAC bootstrap roles and the namespace "default" exist.
 //
-// With Options.Network, the API server connects to other servers only through Listen: pods and nodes that it proxies to,
-// and webhooks. Such a connection ends in the test, whatever its address is. Without it, the API server calls webhooks
-// at their url, also on loopback.
+// With Options.Network, the API server connects to other servers only through Listen: pods and nodes that it proxies
+// to, and webhooks. Such a connection ends in the test, whatever its address is. Without Options.Network, the API
+// server calls webhooks at their url, also on loopback.
 //
 // Several control planes may run side by side; they share nothing.
 //

@@ -46,8 +46,8 @@ func (p *ControlPlane) startEtcd(ctx context.Context) error {
 	})
 }
 
-// checkEtcd returns nil if the etcd at url serves and is the one with that name. At first another etcd may answer,
-// which was faster to take the port, while ours has not yet noticed.
+// checkEtcd returns nil if the etcd at url serves and is the one with that name. At first another etcd may answer: it
+// took the port before ours, and ours has not noticed this yet.
 func checkEtcd(ctx context.Context, url, name string) error {
 	// A linearized read, so it waits until the member leads.
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v3/cluster/member/list",

@@ -97,7 +97,7 @@ func (s *server) stop() error {
 		return s.ended()
 	default:
 	}
-	// It is killed without being asked to end first, because nobody needs what it has in memory.
+	// It is killed without being asked to end first, because its state in memory is not needed.
 	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("stop %s: %w", s.name, err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // The scripts' own exit codes. The exit code of other errors is 1.
 const (
-	Exists    = 81 // something exists that must not be replaced
+	Exists    = 81 // a file or folder exists that must not be replaced
 	NoProgram = 83 // a program is missing, or lacks a needed feature
 )
 

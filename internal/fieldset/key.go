@@ -123,8 +123,8 @@ func canonicalKey(key string) (string, error) {
 	return "", fmt.Errorf("key %s must start with i:, k:, v: or f: and a name", quote(key))
 }
 
-// isPlainKey reports whether text is a JSON object with one member, whose name and value are texts of letters, digits,
-// and the bytes - . / _: it is canonical. Most keys are such as {"name":"web"}.
+// isPlainKey reports whether text is a JSON object with one member whose name and value consist of letters, digits, and
+// the bytes - . / _. Such a text is canonical. Most keys have this form, such as {"name":"web"}.
 func isPlainKey(text string) bool {
 	rest, opened := strings.CutPrefix(text, `{"`)
 	inside, closed := strings.CutSuffix(rest, `"}`)

@@ -169,7 +169,7 @@ func (s *Set) put(key string, c *Set) {
 }
 
 // Paths yields the keys that lead to each field of the set, in the order in which a server writes them: a field comes
-// before those within it, members are sorted by name and come before elements. Each slice is the caller's.
+// before those within it, members are sorted by name and come before elements. Each slice belongs to the caller.
 func (s *Set) Paths() iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		if s != nil {

@@ -5,7 +5,7 @@ import "sync"
 const (
 	// WatchBuffer is the size of the buffer into which a watch reads what has arrived.
 	WatchBuffer = 16 << 10
-	// RestBuffer is the size of the buffer in which a watch waits: a bookmark has room in it.
+	// RestBuffer is the size of the buffer in which a watch waits: a bookmark fits into it.
 	RestBuffer = 512
 )
 

@@ -9,8 +9,8 @@ import (
 )
 
 // SyntaxError says that the body is not the JSON that it should be: a bracket, comma or colon is missing or misplaced,
-// or a part of the list or of the event has the wrong type. It shows at most one character of the body. It is also the
-// error of a body that is not the protobuf that it should be.
+// or a part of the list or of the event has the wrong type. It shows at most one character of the body. SyntaxError
+// also reports a body that should be protobuf and is not.
 type SyntaxError struct {
 	// Offset is the position in the decompressed body of the byte that does not fit, counted from 0.
 	Offset int64
@@ -18,8 +18,7 @@ type SyntaxError struct {
 	message string
 }
 
-// NotProtobuf returns the error for a body that is not the protobuf that it should be, because of the bytes at an
-// offset.
+// NotProtobuf returns the error for a body that should be protobuf, but whose bytes at the offset do not fit.
 func NotProtobuf(offset int64, message string) *SyntaxError {
 	return &SyntaxError{Offset: offset, message: message}
 }

@@ -211,10 +211,10 @@ func (s *scanner) metadata(item *Item) error {
 }
 
 // identitySpans are the places of the name, uid and resource version in the object in hand, without their quotes. One
-// that is absent, or has been read already because it has escapes, is empty.
+// that is absent, or has been read already because it is not plain, is empty.
 type identitySpans struct{ name, uid, version span }
 
-// identityText reads a part of the identity, which starts with c at pos, as text does. If it has no escapes,
+// identityText reads a part of the identity, which starts with c at pos, as text does. If the text is plain,
 // identityText returns its place, for cutIdentity.
 func (s *scanner) identityText(c byte) (string, span, error) {
 	if c != '"' {

@@ -29,7 +29,7 @@ type scanner struct {
 	rest       []byte   // the small buffer of a watch that waits; nil for other streams
 	lent       *Buffers // where the larger buffers of a watch come from
 	burst      int      // the size up to which a buffer grows while much arrives at once; 0 means never
-	full       bool     // the last read filled the buffer, so more has arrived
+	full       bool     // the last read filled the buffer, so more may have arrived
 	recentSize int      // a slowly falling maximum of the sizes of recent objects
 
 	maxObject   int
@@ -40,7 +40,7 @@ type scanner struct {
 	cuts        []span        // what compact removes from the object
 	comma       int           // the last comma that next found, as a distance from start
 	parts       identitySpans // of the object in hand
-	raw         span          // the object that was read last, without its first cuts
+	raw         span          // the object that was read last, without the cuts
 
 	// Strings that were read before. Most objects of a stream have the same ones, and a known string costs no
 	// allocation. Namespaces may alternate.
@@ -98,7 +98,7 @@ func (s *scanner) fill() error {
 	for range 100 {
 		free := s.buf[s.end : len(s.buf)-1]
 		n, err := s.r.Read(free)
-		if err == errLeft { // free may still be in use
+		if err == errLeft { // a read into free may still be under way
 			s.err = err
 			return err
 		}

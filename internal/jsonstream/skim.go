@@ -3,9 +3,9 @@ package jsonstream
 import "github.com/bowline-go/bowline/internal/jsonlex"
 
 // An object that is too large or too deep is skipped, so that it does not affect its neighbours. When the scanner
-// notices this, the beginning of the object is in hand. The skimmer reads it again, and releases it byte by byte, as
-// it does with the rest that arrives. Only the identity, whether it ends a streaming list, and the open brackets are
-// kept.
+// notices this, the beginning of the object is in hand. The skimmer reads this beginning again. It releases each byte
+// of the object that it has read, including those that arrive later. Only the identity, whether it ends a streaming
+// list, and the open brackets are kept.
 
 const (
 	// skimTimes and minSkim bound how much is skipped, so that an endless object becomes an error. skimTimes is in
@@ -66,7 +66,7 @@ const (
 	firstValue       // or the end of the array
 	aName
 	firstName // or the end of the object
-	behind    // a value: a comma, or the end
+	behind    // after a value: a comma, or the end
 )
 
 // object skips the object that opens at pos.

@@ -22,16 +22,16 @@ func pipe(a, b net.Addr) (*Conn, *Conn) {
 }
 
 // Read implements net.Conn. It returns io.EOF once the peer has closed and everything that it wrote was read,
-// syscall.ECONNRESET after either end's Reset, net.ErrClosed after Close and os.ErrDeadlineExceeded after the
+// syscall.ECONNRESET after either end's Reset or Break, net.ErrClosed after Close and os.ErrDeadlineExceeded after the
 // deadline.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.in.read(p)
 	return n, c.wrap("read", err)
 }
 
-// Write implements net.Conn. It returns when everything is in the buffer. Otherwise it returns the number of bytes
-// that are, and an error: syscall.EPIPE when the peer no longer reads, net.ErrClosed after Close,
-// os.ErrDeadlineExceeded after the deadline.
+// Write implements net.Conn. It returns when everything is in the buffer. Otherwise it returns the number of bytes that
+// are in the buffer, and an error: syscall.EPIPE when the peer no longer reads or after CloseWrite, syscall.ECONNRESET
+// after either end's Reset or Break, net.ErrClosed after Close, os.ErrDeadlineExceeded after the deadline.
 func (c *Conn) Write(p []byte) (int, error) {
 	n, err := c.out.write(p)
 	return n, c.wrap("write", err)

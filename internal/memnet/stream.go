@@ -88,7 +88,7 @@ func (s *stream) write(p []byte) (n int, err error) {
 	}
 }
 
-// put appends p. If that avoids growing the buffer, it first moves the unread bytes to the front.
+// put appends p. If the buffer has no room for p at its end, put first moves the unread bytes to the front.
 func (s *stream) put(p []byte) {
 	if s.off > 0 && len(s.data)+len(p) > cap(s.data) {
 		s.data, s.off = s.data[:copy(s.data, s.data[s.off:])], 0

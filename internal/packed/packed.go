@@ -2,7 +2,7 @@
 // smaller. Package packing packs; a program that does not import it links no compressor.
 package packed
 
-// Text is the packed text of one object. It never changes. The zero Text is none.
+// Text is the packed text of one object. It never changes. The zero Text means that there is no text.
 type Text struct {
 	way   *Way
 	bytes string
@@ -11,8 +11,8 @@ type Text struct {
 // Way unpacks what was packed in one way, such as with one dictionary. Texts refer to their Way, so it lives as long as
 // one of them.
 type Way struct {
-	// Unpack appends the text to into. It returns an error if bytes are not those of a Text. It is safe for use by several
-	// goroutines at once.
+	// Unpack appends the text to into. It returns an error if bytes are not those of a Text. It is safe for use by
+	// several goroutines at once.
 	Unpack func(into []byte, bytes string) (text []byte, mark byte, err error)
 }
 

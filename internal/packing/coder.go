@@ -23,12 +23,12 @@ const smallest = 64
 // coder packs and unpacks with one dictionary, or without one.
 type coder struct {
 	way      packed.Way
-	encoders sync.Pool // of *zstd.Encoder; one takes 700 KB, and the collector frees those that nobody uses
+	encoders sync.Pool // of *zstd.Encoder; one takes 700 KB, and the garbage collector frees unused ones
 	decoder  *zstd.Decoder
 	buffers  sync.Pool // of *[]byte
 }
 
-// newCoder returns a coder with a dictionary; nil is none. The dictionary is valid: see learnt.
+// newCoder returns a coder with a dictionary; nil means none. The dictionary is valid: see learnt.
 func newCoder(dictionary []byte) *coder {
 	encoder := []zstd.EOption{
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true),
@@ -49,7 +49,7 @@ func newCoder(dictionary []byte) *coder {
 	return c
 }
 
-// pack packs a text. A text that does not become smaller, or that would not be the same again, is kept as it is.
+// pack packs a text. A text that does not become smaller, or that unpacking would not restore, is kept as it is.
 func (c *coder) pack(text []byte, mark byte) packed.Text {
 	buffer := c.buffers.Get().(*[]byte)
 	defer c.put(buffer)

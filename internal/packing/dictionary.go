@@ -6,7 +6,7 @@ import "github.com/klauspost/compress/zstd"
 // hundred kinds of them needs one of each.
 const dictionarySize = 64 << 10
 
-// longestEntry is how much of a long sample a dictionary has, so that it has several.
+// longestEntry bounds how much of one sample a dictionary contains, so that it contains several samples.
 const longestEntry = dictionarySize / 8
 
 // betterBy is how much smaller a new dictionary must pack the samples to replace another one.
@@ -36,8 +36,9 @@ func (c *coder) total(samples [][]byte) (n int) {
 	return n
 }
 
-// build returns a dictionary of samples that lie evenly among them, or nil if none can be made of them. zstd then finds
-// in it whole sequences of members. A dictionary of the substrings that repeat most often packs pods half as well.
+// build returns a dictionary that contains samples taken at equal intervals, or nil if none can be made of them. zstd
+// finds whole sequences of members in such a dictionary. A dictionary of the substrings that repeat most often packs
+// pods half as well.
 func build(samples [][]byte) (dictionary []byte) {
 	defer func() {
 		if recover() != nil { // a few texts that are all the same, for instance, give the library nothing to count

@@ -47,7 +47,7 @@ func (p *Packer) learn(by *coder, text []byte, size int) {
 	if taken == nil {
 		return
 	}
-	// Other calls of Pack go on in the meantime, with the dictionary that there is.
+	// While this call learns, other calls of Pack go on with the current dictionary.
 	better := learnt(taken, by)
 	p.mu.Lock()
 	defer p.mu.Unlock()

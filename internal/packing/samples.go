@@ -45,7 +45,7 @@ const (
 	window = 1024
 	// worseBy is how much larger packed texts must have become for a new dictionary to be tried.
 	worseBy = 1.25
-	// longestPause bounds how many texts pass between two vain tries.
+	// longestPause bounds how many texts pass between two tries that do not help.
 	longestPause = 1 << 20
 )
 
@@ -71,7 +71,7 @@ func (f *fit) worse(in, out int) bool {
 }
 
 // learnt notes the end of learning, and whether it has brought a better dictionary. If not, the texts are harder to
-// pack, and the dictionary is as good as another: measuring begins anew, after a pause that grows.
+// pack, and the dictionary is as good as another: measuring begins again, after a pause that grows.
 func (f *fit) learnt(better bool) {
 	pause := 0
 	if !better {

@@ -9,8 +9,8 @@ import (
 // would only wait for the goroutine that frames.
 const maxDecoders = 4
 
-// Decoders counts the goroutines that decode for a client now. They start with a batch and end with it, so that an
-// idle client has none, and a hundred informers of one client share a few.
+// Decoders counts the goroutines that decode for a client now. Such a goroutine starts with a batch and ends when no
+// further batch waits, so that an idle client has none, and a hundred informers of one client share a few.
 type Decoders struct{ busy atomic.Int32 }
 
 // acquire reports whether another decoder may start, which calls release when it ends.

@@ -119,7 +119,7 @@ func (p *Pipeline[E]) Watch(
 	return p.Finish(nil)
 }
 
-// framed submits the event of a step. It is a function of its own because Watch waits with a small stack.
+// framed submits the event of a step. It is a separate function so that Watch waits with a small stack.
 func (p *Pipeline[E]) framed(
 	step *jsonstream.Step, frame func(jsonstream.Frame) (event E, decode bool, err error), buffered int,
 ) error {

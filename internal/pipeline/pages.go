@@ -8,15 +8,15 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// maxIdlePages is how many pages in a row may bring nothing new. A server that leaves out most of what it stores may
-// send some that are empty, each with a continue token; an API server fills its pages.
+// maxIdlePages is how many pages in a row may bring nothing new. A server that leaves out most of its objects may send
+// some empty pages, each with a continue token; an API server fills its pages.
 const maxIdlePages = 100
 
-// Pages detects a list that a server continues for ever. It keeps 16 bytes for each page.
+// Pages detects a list that a server continues for ever. It keeps two hashes for each page.
 type Pages struct {
 	seed   maphash.Seed
-	tokens map[uint64]bool // the tokens that led to the pages so far
-	firsts map[uint64]bool // the objects with which the pages so far began
+	tokens map[uint64]bool // the hashes of the tokens that led to the pages so far
+	firsts map[uint64]bool // the hashes of the keys of the first objects of the pages so far
 	idle   int             // how many pages in a row, up to the last complete one, brought nothing new
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// batchSize is how many bytes of objects go to a decoder at once: enough that handing them over costs little next
-	// to decoding them, and few enough that several decoders have something to do within a page.
+	// batchSize is how many bytes of objects go to a decoder at once: enough that handing them over costs little
+	// compared with decoding them, and few enough that several decoders have something to do within a page.
 	batchSize = 32 << 10
 	// maxBatches and maxFlight bound how many batches, and how many bytes, of one list or watch are on their way from
 	// framing to the caller: enough to keep the decoders busy while the caller frames or does other work. Ordinary
@@ -29,9 +29,9 @@ const (
 //
 //	current -> a decoder -> flight[0] -> hand
 //
-// submit starts a decoder for a batch if the client may have one more, and otherwise leaves the batch in the queue,
-// for running decoders and for the owner, which decodes while it waits. So a pipeline makes progress even without a
-// decoder. A decoder ends when the queue is empty, and stop waits for all of them. One goroutine at a time writes to a
+// submit starts a decoder for a batch if the client may have one more, and otherwise leaves the batch in the queue, for
+// running decoders and for the owner, which decodes while it waits. So a pipeline makes progress even without a
+// decoder. A decoder ends when the queue is empty, and Stop waits for all of them. One goroutine at a time writes to a
 // batch: the owner, then the goroutine that decodes it, then, after a signal on done, the owner again.
 type Pipeline[E any] struct {
 	decoders *Decoders

@@ -29,7 +29,7 @@
 // microtime, duration, quantity, intorstring, and raw, which is a message with JSON in its first field. [] is a
 // repeated field, and {} a map whose keys are strings.
 //
-// The question mark matters because the messages of Kubernetes contain zero values that JSON leaves out. A field that
-// may be absent has no such values: it is absent in both forms. So a Go field that is a pointer gets the same value
-// from both.
+// The question mark matters because the messages of Kubernetes contain zero values that JSON leaves out. An optional
+// field needs no question mark: either both forms have it or neither has. So a Go field that is a pointer gets the same
+// value from both.
 package protobuf

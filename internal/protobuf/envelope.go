@@ -22,7 +22,7 @@ type Envelope struct {
 	Raw []byte
 }
 
-// ErrMagic means that something is not an envelope.
+// ErrMagic means that the bytes are not an envelope.
 var ErrMagic = errors.New("it does not begin with the prefix of Kubernetes' protobuf")
 
 // Open reads an envelope.

@@ -24,7 +24,7 @@ func AppendInt(dst []byte, t Type, v uint64) []byte {
 }
 
 // AppendLeaf appends the JSON of a value of wire type Bytes that has no members: of a string, bytes, or a message with
-// a JSON form of its own.
+// a special JSON form.
 func AppendLeaf(dst []byte, t Type, b []byte) ([]byte, error) {
 	switch t {
 	case Blob:

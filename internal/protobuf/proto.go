@@ -32,8 +32,8 @@ func (m *Message) AppendProto(dst, text []byte, unknown func(path string) error)
 	return w.message(dst, m, 0, maxLevels)
 }
 
-// AppendElement appends one more element of a list to the message that has it: the field with the given name, from the
-// JSON of the element. unknown is as for [Message.AppendProto].
+// AppendElement appends one element to a list in a message. name is the name of the repeated field, and text the JSON
+// of the element. unknown is as for [Message.AppendProto].
 func (m *Message) AppendElement(dst []byte, name string, text []byte, unknown func(path string) error) ([]byte, error) {
 	i := slices.IndexFunc(m.Fields, func(f Field) bool { return f.Name == name && f.Repeated })
 	if i < 0 {
@@ -108,7 +108,8 @@ func (w *writer) report(names []string) error {
 	return nil
 }
 
-// fields appends those fields of a message that have slots, and returns how many slots the message has.
+// fields appends those fields of a message whose slots have a value. slot is the first slot of the message. fields
+// returns the slot after those of the message.
 func (w *writer) fields(dst []byte, m *Message, slot, levels int) (_ []byte, after int, err error) {
 	for i := range m.Fields {
 		f := &m.Fields[i]

@@ -162,7 +162,7 @@ func (s *Schema) Kind(group, version, name string) *Message {
 	return s.kinds[kind{group, version, name}]
 }
 
-// Message returns a message by the names of its table and its own; nil if there is none.
+// Message returns the message with a name in a table, nil if there is none.
 func (s *Schema) Message(table, name string) *Message { return s.messages[table+"."+name] }
 
 // declare makes the messages of a table, without fields.
@@ -304,7 +304,7 @@ func (m *Message) index() {
 
 // field adds a field to a message.
 func (s *Schema) field(t *Table, m *Message, words []string) error {
-	const mostNumber, mostFields = 1000, 255 // more than any has
+	const mostNumber, mostFields = 1000, 255 // larger than any that Kubernetes has
 	number, err := strconv.Atoi(words[0])
 	if err != nil || number < 1 || number > mostNumber {
 		return fmt.Errorf("a field's number must be from 1 to %d, got %q", mostNumber, words[0])

@@ -15,7 +15,7 @@ type tape struct {
 	nodes []node
 }
 
-// node is text[start:end]. The node after the value is next.
+// node is text[start:end]. next is the index of the node after the value.
 type node struct{ start, end, next int32 }
 
 // readTape reads a JSON text.

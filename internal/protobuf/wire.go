@@ -43,8 +43,7 @@ func ReadVarint(b []byte) (v uint64, rest []byte, err error) {
 	return readVarint(b)
 }
 
-// readVarint is ReadVarint for all numbers. It is a function of its own so that the compiler can inline the usual
-// case.
+// readVarint is ReadVarint for all numbers. It is a separate function so that the compiler can inline the usual case.
 func readVarint(b []byte) (v uint64, rest []byte, err error) {
 	v, n := binary.Uvarint(b)
 	switch {

@@ -20,8 +20,8 @@ type input struct {
 	size int   // of the buffer, unless an object needs a larger one
 	err  error // the reader's error, reported after its bytes
 
-	// A watch waits in the small buffer rest, and borrows a buffer of size from lent when that is full. A list has
-	// neither.
+	// A watch waits in the small buffer rest. When it needs more bytes after the first ones, it borrows a buffer of
+	// size from lent. A list has neither.
 	rest []byte
 	lent *jsonstream.Buffers
 	full bool // the last read filled the buffer, so more may have arrived
@@ -152,10 +152,10 @@ func (in *input) cut() error {
 	return &jsonstream.ShortError{Offset: at}
 }
 
-// wrong returns the error for bytes at pos that are not what they should be.
+// wrong returns the error for bytes at pos that do not fit.
 func (in *input) wrong(message string) error { return jsonstream.NotProtobuf(in.at(), message) }
 
-// magic reads the start of an envelope. what names, for the error, what the body should be.
+// magic reads the start of an envelope. For the error, what names the expected body.
 func (in *input) magic(what string) error {
 	if !in.need(len(protobuf.Magic)) && in.buffered() == 0 {
 		return in.cut()

@@ -36,7 +36,7 @@ type List struct {
 	objects   objects
 	maxObject int
 	header    jsonstream.Header
-	read      bool // the message of the list has been read: a body that ends before it is cut
+	read      bool // the message of the list has been read; a body that ends before that is cut
 	headed    bool // the header has been yielded
 	known     bool // the metadata has been read
 }
@@ -46,7 +46,8 @@ func NewList(o jsonstream.Options) *List {
 	return &List{in: input{size: 64 << 10}, objects: objects{keepManaged: o.KeepManagedFields}, maxObject: maxObject(o)}
 }
 
-// maxObject returns the bound in force, below the largest int that buffers can have.
+// maxObject returns the bound in force. It is at most an eighth of the largest int, so that buffer sizes cannot
+// overflow.
 func maxObject(o jsonstream.Options) int {
 	const byDefault = 32 << 20
 	if o.MaxObject <= 0 {
@@ -208,7 +209,7 @@ func (l *List) list(size uint64, step *jsonstream.Step, yield func(*jsonstream.S
 	return nil
 }
 
-// scalar skips a field that no list has.
+// scalar skips an unknown field whose wire type is not Bytes. The known fields of a list have the wire type Bytes.
 func (l *List) scalar(number uint64, typ protobuf.WireType) error {
 	switch {
 	case number == listMeta || number == listItems:

@@ -25,7 +25,7 @@ const (
 type objects struct {
 	keepManaged bool
 	findSyncEnd bool
-	namespace   string // of the last object; the next mostly has the same
+	namespace   string // of the last object; the next one usually has the same
 }
 
 // parts are the parts of an identity, in the message of an object.

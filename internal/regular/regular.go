@@ -2,9 +2,9 @@
 // It does not bound the time: a network mount whose server is gone blocks the calling goroutine, and the system offers
 // no way to interrupt it.
 //
-// A path in a configuration may lead to a named pipe, a terminal or a device. Opening a pipe waits until somebody
-// opens its other end, and reading one may never end. So this package reads regular files only, opens them without
-// waiting, and reads no more than a bound.
+// A path in a configuration may lead to a named pipe, a terminal or a device. Opening a pipe waits until another
+// process opens its other end, and reading one may never end. So this package reads regular files only, opens them
+// without waiting, and reads no more than a bound.
 package regular
 
 import (

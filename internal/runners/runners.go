@@ -1,5 +1,5 @@
-// Package runners has what informers, controllers and clusters share for running things: which runners need others,
-// and how a Run waits for another one.
+// Package runners has the code that informers, controllers and clusters share: which runners need others, and how a Run
+// waits for another one.
 package runners
 
 import (
@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// IsNil reports whether what is nil, or a nil pointer or function, so that it cannot be called.
+// IsNil reports whether a value is nil, or a nil pointer or function, so that it cannot be called.
 func IsNil(what any) bool {
 	v := reflect.ValueOf(what)
 	return !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil()
@@ -53,7 +53,7 @@ func Needs[R any](all []R, of any) []R {
 	return all
 }
 
-// RunningError says that something cannot be run because it is running already.
+// RunningError says that a runner cannot be run because it is running already.
 type RunningError struct {
 	What  string
 	Ended <-chan struct{} // closed when the other Run has ended
@@ -61,8 +61,8 @@ type RunningError struct {
 
 func (e *RunningError) Error() string { return fmt.Sprintf("run %s: already running", e.What) }
 
-// Join calls run. If that reports that another Run of the same thing is in progress, Join waits for its end and calls
-// run again. It returns nil if ctx ends first.
+// Join calls run. If run returns a [*RunningError], because another Run of the same runner is in progress, Join waits
+// for the end of that Run and calls run again. It returns nil if ctx ends first.
 func Join(ctx context.Context, run func(ctx context.Context) error) error {
 	for {
 		err := run(ctx)

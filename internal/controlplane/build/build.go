@@ -19,9 +19,9 @@ import (
 // minor is one of Minors, or empty for the newest. The names are "etcd", "kube-apiserver", "kube-controller-manager"
 // and "kubectl". On Windows the files end in .exe.
 //
-// A build takes minutes. It writes its progress to the writer, a line every ten seconds; nil means nowhere. When ctx
-// ends, it stops, and the error has the cause. If the programs have been built before, Programs writes nothing and does
-// not need the go command.
+// A build takes minutes. Programs writes a line of progress to the writer every ten seconds, unless the writer is nil.
+// When ctx ends, it stops, and the error has the cause. If the programs have been built before, Programs writes nothing
+// and does not need the go command.
 func Programs(ctx context.Context, minor string, programs []string, progress io.Writer) (string, error) {
 	minor, err := Resolve(minor)
 	if err != nil {
@@ -54,7 +54,7 @@ type builder struct {
 	minor    string
 	programs []string
 	cache    string
-	progress io.Writer // nil for nowhere
+	progress io.Writer // if it is nil, no progress is written
 }
 
 func (b *builder) run(ctx context.Context) (string, error) {
@@ -156,8 +156,9 @@ func (b *builder) stamps() (flags []string) {
 	return flags
 }
 
-// environment returns the environment of the go command: that of this process, without the settings that make sense only
-// for the module of the user, such as GOFLAGS=-mod=vendor. The module proxy and the C compiler stay as they are set.
+// environment returns the environment of the go command: that of this process, without the settings that make sense
+// only for the module of the user, such as GOFLAGS=-mod=vendor. The module proxy and the C compiler stay as they are
+// set.
 func environment(of []string) []string {
 	toolchain := "auto"
 	env := slices.DeleteFunc(slices.Clone(of), func(entry string) bool {
@@ -175,8 +176,8 @@ func environment(of []string) []string {
 	)
 }
 
-// newer returns a value of GOTOOLCHAIN that permits a newer toolchain if the module needs one. Such a value has a name,
-// "auto" or "path" at its end.
+// newer returns a value of GOTOOLCHAIN that permits a newer toolchain if the module needs one. Such a value is "auto"
+// or "path", or has a plus sign before one of these.
 func newer(toolchain string) string {
 	switch {
 	case toolchain == "" || toolchain == "local":

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// unused is how long the executables of other files, or of another version of Go, stay after their last use.
+// unused is how long executables that were built from other files, or by another version of Go, stay in the cache after
+// their last use.
 const unused = 30 * 24 * time.Hour
 
 // prune removes the other directories of the cache that have not been used for a long time. It is called after a build,

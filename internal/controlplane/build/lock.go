@@ -33,6 +33,6 @@ func (b *builder) lock(ctx context.Context, path string) (release func(), err er
 // report writes a line of progress.
 func (b *builder) report(format string, args ...any) {
 	if b.progress != nil {
-		_, _ = fmt.Fprintf(b.progress, "servers of Kubernetes: "+format+"\n", args...) // a reader that is gone misses nothing
+		_, _ = fmt.Fprintf(b.progress, "servers of Kubernetes: "+format+"\n", args...) // an error does not matter
 	}
 }

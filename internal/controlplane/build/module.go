@@ -19,14 +19,15 @@ func sources() map[string]string {
 	return files
 }
 
-// files adds those of a minor release.
+// files returns sources, and where the embedded go.mod and go.sum of a minor release stand in the module.
 func files(minor string) map[string]string {
 	files := sources()
 	files["module/"+minor+".mod.txt"], files["module/"+minor+".sum.txt"] = "go.mod", "go.sum"
 	return files
 }
 
-// hash identifies what the executables of a minor release depend on.
+// hash identifies the inputs of the executables of a minor release: files, version of Go, operating system,
+// architecture.
 func (b *builder) hash() (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH)

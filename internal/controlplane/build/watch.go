@@ -84,7 +84,7 @@ func (o *output) Write(p []byte) (int, error) {
 	}
 }
 
-// line sorts a line. The go command prints the path of a package alone on its line.
+// line classifies a line of the output. The go command prints the path of a package alone on its line.
 func (o *output) line(line string) {
 	switch {
 	case strings.HasPrefix(line, "go: downloading "):
@@ -106,7 +106,7 @@ func (o *output) progress() string {
 		parts = append(parts, fmt.Sprintf("%d modules downloaded", o.downloaded))
 	}
 	switch {
-	case strings.HasPrefix(o.last, "servers/"): // the main packages come last, and linking takes longer than compiling them
+	case strings.HasPrefix(o.last, "servers/"): // the main packages come last, and linking takes longer than compiling
 		parts = append(parts, fmt.Sprintf("%d packages compiled, now linking", o.compiled))
 	case o.compiled > 0:
 		parts = append(parts, fmt.Sprintf("%d packages compiled, now %s", o.compiled, o.last))

@@ -1,2 +1,2 @@
-// Package child runs child processes that do not outlive this one more than the operating system requires.
+// Package child runs child processes, which end together with this process as far as the operating system allows.
 package child

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// Separate puts a child into a process group of its own, so that an interrupt from the terminal reaches the test
-// alone, which then ends its children in order.
+// Separate puts a child into a separate process group, so that an interrupt from the terminal reaches the test alone,
+// which then ends its children in order.
 func Separate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }

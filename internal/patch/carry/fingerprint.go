@@ -52,7 +52,7 @@ func (f *fingerprints) parts(b *tree.Branch) uint64 {
 		}
 		return h.Sum64()
 	}
-	sum := uint64(0) // whatever the order
+	sum := uint64(0) // does not depend on the order of the members
 	for m := range b.Each {
 		sum += f.pair('{', f.text('"', m.Name), f.of(&m.Value))
 	}

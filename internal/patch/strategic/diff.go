@@ -60,7 +60,7 @@ func (d differ) object(old, new *tree.Node, s *Shape, retain bool, at *place) (*
 	return patch, nil
 }
 
-// retain adds the list of the members of an object that stay to the patch.
+// retain adds to the patch the list of the members of the object that stay.
 func (d differ) retain(patch, object *tree.Branch) {
 	var kept []*tree.Member
 	for m := range object.Each {
@@ -225,7 +225,7 @@ func (l *listDiff) items(f Field, at *place) error {
 	if ambiguous {
 		l.before, l.after = numbered(l.before), numbered(l.after)
 		if after = l.after; moved(l.before, after) {
-			after = together(after, f.MergeKey) // as a server puts them, whatever order it is given
+			after = together(after, f.MergeKey) // a server puts them in this order, whatever the order in the patch is
 		}
 	}
 	were := placesOf(l.before)

@@ -143,7 +143,7 @@ func refuseDirectives(what string, v *tree.Node, why string, at *place) error {
 }
 
 // stripped returns the value that a patch adds if the document has none there: without directives, and without objects
-// that have a $patch. ok is false if v itself is such an object. Without nulls it also leaves out members that are
+// that have a $patch. ok is false if v itself is such an object. If nulls is false, it also leaves out members that are
 // null. It does not change v.
 func stripped(v *tree.Node, nulls bool) (_ tree.Node, ok bool) {
 	if v.Branch == nil && !mayDirect(v.Text()) && (nulls || !bytes.Contains(v.Text(), []byte("null"))) {

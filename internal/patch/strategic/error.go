@@ -42,7 +42,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// place is a place in a document, as the way up from it. Nil is the top.
+// place is a place in a document: its last step, and the place of the object or list around it. Nil is the whole
+// document.
 type place struct {
 	up    *place
 	name  []byte
@@ -68,7 +69,7 @@ func (p *place) fault(document string, kind error, reason string, args ...any) e
 	return &Error{Document: document, Path: p.String(), Err: kind, Reason: fmt.Sprintf(reason, args...)}
 }
 
-// maxDepth is the maximal nesting of objects and lists here, where places are kept on the way down.
+// maxDepth is the maximal nesting of objects and lists in this package, which keeps a place for each level.
 const maxDepth = 1000
 
 // parseObject reads a document that must be a JSON object, within bounds.

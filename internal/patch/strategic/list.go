@@ -29,7 +29,7 @@ func typeName(v *tree.Node) string {
 func isScalar(kind byte) bool { return kind != 'n' && kind != '[' && kind != '{' }
 
 // scalarKey returns a text that is equal for equal scalars: the content of a string after a quote, and any other value
-// as it is written. A number has one form, and whole numbers keep every digit within int64.
+// as it is written. The numbers 1, 1.0 and 1e0 have the same text, and whole numbers within int64 keep every digit.
 func scalarKey(v *tree.Node) (key []byte, ok bool) {
 	switch v.Kind() {
 	case '"':

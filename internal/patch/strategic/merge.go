@@ -243,8 +243,8 @@ func (m merger) items(live, changes []element, s *Shape, at *place) (tree.Node, 
 	return arrange(merged.list, plain, live), nil
 }
 
-// newItem returns an item that the list in the document does not have. A server adds the item as it is, and so would
-// add what a $patch in it should delete.
+// newItem returns an item that the list in the document does not have. A server adds the item as it is, and would also
+// add the members that a $patch in it should delete. So newItem refuses a $patch in it.
 func (m merger) newItem(e *element, at *place) (element, error) {
 	added := *e
 	if m.join {

@@ -206,7 +206,7 @@ func (b *Branch) Add(m Member) {
 	b.Members = append(b.Members, m)
 }
 
-// needsQuoting reports whether a name has escapes in JSON.
+// needsQuoting reports whether the JSON of a name may differ from the name between quotes.
 func needsQuoting(name []byte) bool {
 	for _, c := range name {
 		if c < ' ' || c == '"' || c == '\\' || c > '~' {
@@ -240,8 +240,8 @@ func (n Node) Clone() Node {
 	return Node{Branch: c}
 }
 
-// Size estimates how many bytes a value takes in memory, never less than its text. level is the number of objects and
-// lists around it. It returns an error if the value nests too deep.
+// Size estimates how many bytes the text of a value has; the estimate is never less than the text. level is the number
+// of objects and lists around it. It returns an error if the value nests too deep.
 func (n Node) Size(level int) (int, error) {
 	b := n.Branch
 	if b == nil {

@@ -5,7 +5,7 @@
 //	go run ./cmd/shares        # a replica with a quarter of 100,000 pods, next to one with all of them
 //	go run ./cmd/idle          # a thousand informers for which nothing happens
 //	go run ./weight -heap      # binaries and builds of three programs, and the memory of a cache
-//	go test ./...              # that the measurements work, on a few objects
+//	go test ./...              # checks that the measurements work, on a few objects
 //
 // It is a separate module, so that users of Bowline do not depend on Kubernetes' modules. It needs Go and the Go module
 // proxy, or a filled module cache.

@@ -3,7 +3,7 @@
 //
 //	apt-get install -y chromium
 //	go test -count=1 .
-//	go test -count=1 -run Screenshots . -screenshots ../../../informer/debug/testdata   # makes the screenshots anew
+//	go test -count=1 -run Screenshots . -screenshots ../../../informer/debug/testdata   # makes new screenshots
 //
-// The program is looked for under the names chromium, chromium-browser and google-chrome; -chromium names another.
+// The tests look for a program with the name chromium, chromium-browser or google-chrome; -chromium names another one.
 package browser

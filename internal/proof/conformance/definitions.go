@@ -38,7 +38,7 @@ func oneVersion(spec string) string {
 	return `{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":` + spec + `}}}}`
 }
 
-// inGroup returns the names of a group of the test alone, and what plays exchanges with them.
+// inGroup returns the names of a group that only this test uses, and a function that plays exchanges with these names.
 func (s suite) inGroup(t *testing.T) (names *strings.Replacer, play func(t *testing.T, all ...exchange)) {
 	t.Helper()
 	ns := s.namespace(t)

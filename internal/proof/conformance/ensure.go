@@ -181,7 +181,7 @@ func testEnsure(t *testing.T, s suite) {
 	t.Run("lists with keys", func(t *testing.T) { testEnsureKeyed(t, s, c, ns) })
 }
 
-// A container that is no longer wanted is removed if it was ours, and stays if somebody else has added it. It used to
+// A container that is no longer wanted is removed if it was ours, and stays if another program has added it. It used to
 // be removed in any case, so an injected container came and went with each Ensure.
 func testEnsureKeyed(t *testing.T, s suite, c *counter, ns string) {
 	r := client.For(c.Client, client.Type[*PlainDeployment](Deployments)).With(client.WriteOptions{FieldManager: "conformance-ensure"})

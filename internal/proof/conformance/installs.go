@@ -96,7 +96,7 @@ func RunInstalls(t *testing.T, cfg client.Config) {
 	}
 }
 
-// installing returns ferries in a group of the test alone.
+// installing returns the resource of ferries in a group that only this test uses.
 func (s suite) installing(t *testing.T) (ns string, ferries client.Type[*ferry]) {
 	t.Helper()
 	ns = s.namespace(t)

@@ -20,7 +20,7 @@ var (
 )
 
 // aRecord is an Event of events.k8s.io, and anOlderOne what a recorder of the older kind sends to the core group. NAME
-// is its name.
+// stands for its name.
 const (
 	aRecord = `{"metadata":{"name":"NAME"},"eventTime":"2026-01-02T03:04:05.000006Z","type":"Normal","reason":"Knotted","action":"Knot",` +
 		`"note":"a bowline","reportingController":"example.com/knotter","reportingInstance":"knotter-1",` +

@@ -43,7 +43,7 @@ func (s suite) as(t *testing.T, user string, groups ...string) suite {
 	return s
 }
 
-// inRoles returns the names of a namespace of the test, and what plays exchanges with them.
+// inRoles returns the names of a namespace of the test, and a function that plays exchanges with these names.
 func (s suite) inRoles(t *testing.T) (names *strings.Replacer, play func(s suite, all ...exchange)) {
 	t.Helper()
 	ns := s.namespace(t)

@@ -49,7 +49,7 @@ func shards() map[string][]meta.Ranges {
 	return all
 }
 
-// spread makes config maps in two namespaces, and returns those.
+// spread makes config maps in two namespaces, and returns the namespaces.
 func (s suite) spread(t *testing.T) []string {
 	t.Helper()
 	namespaces := []string{s.namespace(t), s.namespace(t)}
@@ -311,7 +311,7 @@ func testShardsOfPages(t *testing.T, s suite) {
 	equal(t, "pages", pages, 12)
 }
 
-// A deletecollection has the parameter too, although its documentation does not.
+// A deletecollection has the parameter too, although its documentation does not mention it.
 func testShardsOfDeletions(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	names := paths(ns)

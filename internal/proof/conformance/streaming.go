@@ -120,7 +120,7 @@ func testTooLargeVersion(t *testing.T, s suite) {
 		}
 	}
 	cfg := s.cfg
-	cfg.Retry.Attempts = 1 // a client that is told to try again does so
+	cfg.Retry.Attempts = 1 // otherwise the client tries again, as the error asks
 	c := must[*client.Client](t)(client.New(cfg))
 	t.Cleanup(c.Close)
 	maps := client.For(c, ConfigMaps)

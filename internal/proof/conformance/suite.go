@@ -105,7 +105,7 @@ func RunProtobuf(t *testing.T, cfg client.Config) {
 	cfg.Protobuf = tables.New(groupTables()...)
 	var answers atomic.Int64
 	cfg.Wrap = func(next http.RoundTripper) http.RoundTripper { return protobufCounter{next, &answers} }
-	t.Run("suite", func(t *testing.T) { Run(t, cfg) }) // ends with the parallel tests in it
+	t.Run("suite", func(t *testing.T) { Run(t, cfg) }) // returns after the parallel tests in it
 	if answers.Load() == 0 {
 		t.Error("no answer came as protobuf; a part of the suite that reads no list, by -run, has none")
 	}

@@ -83,7 +83,7 @@ func unknownFields() []exchange {
 	}
 }
 
-// strictFields are the same, refused.
+// strictFields are the same members, with strict validation, which refuses them.
 func strictFields() []exchange {
 	handled := func(kind, name, path, body string, wrong ...string) exchange {
 		return refused(name, path, "", body, 400, apierrors.BadRequest,

@@ -25,7 +25,7 @@ type Tally struct {
 	Status          TallyPart `json:"status,omitzero"`
 }
 
-// TallyPart is a counter, and who has counted.
+// TallyPart is a counter, and the names of the writers that have counted.
 type TallyPart struct {
 	N     int      `json:"n,omitempty"`
 	By    []string `json:"by,omitempty"`
@@ -61,8 +61,8 @@ const TallyDefinition = `{"metadata": {"name": "tallies.conformance.bowline.exam
 const WritersAgent = "writers/1"
 
 // RunWriters makes 64 writers count on one object at once, by Modify: on a config map, on a custom resource, on its
-// status and through a projection of it. The server of cfg must serve Tallies. wrap is what is between the writers and
-// the server, or nil.
+// status and through a projection of it. The server of cfg must serve Tallies. wrap wraps the transport of the writers,
+// such as with [Faults]; it may be nil.
 //
 // Each writer counts once. If an error says that nothing was written, the writer tries again; if the error leaves open
 // whether something was written, the writer gives up. In the end, each writer that succeeded must have counted exactly
@@ -241,7 +241,7 @@ func (f *faults) RoundTrip(r *http.Request) (*http.Response, error) {
 	case 9:
 		return answered(r, http.StatusServiceUnavailable, "1", "not now"), nil
 	case 10, 11, 12, 13:
-		if r.Method == http.MethodPut { // a storm
+		if r.Method == http.MethodPut { // many conflicts for the writers
 			return answered(r, http.StatusConflict, "", "somebody was faster"), nil
 		}
 	case 14, 15:
@@ -299,7 +299,7 @@ func answered(r *http.Request, code int, after, message string) *http.Response {
 	return &http.Response{StatusCode: code, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}
 }
 
-// half is a body that breaks off after so many bytes.
+// half is a body that breaks off after a number of bytes, left.
 type half struct {
 	io.ReadCloser
 	left int

@@ -1,5 +1,5 @@
-// Package e2e holds the tests of Bowline that need the real thing: an etcd and a kube-apiserver, started once for all
-// tests of the package and ended with them.
+// Package e2e holds the tests of Bowline that need a real etcd and a real kube-apiserver, which are started once for
+// all tests of the package and ended with them.
 //
 // It is a separate module, so that users of Bowline do not depend on the modules of its tests, such as client-go and
 // controller-runtime. It needs a Go toolchain, the Go module proxy or a filled module cache, and nothing else: no
@@ -9,12 +9,12 @@
 //	go vet ./... && go test -count=1 ./...
 //
 // The first run builds the servers, which takes minutes. The executables stay in the cache of the user, and later runs
-// start in seconds. Run go vet first: it compiles what the tests and the servers have in common once. On a slow machine,
-// -timeout also extends the time that the start may take. -count=1 is necessary because the go command cannot see that
-// a cached result depended on a server.
+// start in seconds. Run go vet first, so that the packages that the tests and the servers share are compiled only once.
+// On a slow machine, -timeout also extends the time that the start may take. -count=1 is necessary because the go
+// command cannot see that a cached result depended on a server.
 //
-// The servers are those of the newest minor release that package client/clienttest/apiserver builds. Those of another one
-// run the same tests with
+// The servers are those of the newest minor release that package client/clienttest/apiserver builds. To run the same
+// tests with the servers of another release:
 //
 //	go test -count=1 . -kubernetes 1.36
 //
@@ -51,11 +51,12 @@
 // servers, with the feature ShardedListAndWatch and without it. It takes two minutes, so .ci/run leaves it to
 // .ci/nightly.
 //
-// Random patches are compared with what the server makes of them, by sixty seeds each. To try others:
+// The results of random patches are compared with those of the server, with sixty seeds for each kind of patch. To try
+// others:
 //
 //	go test -count=1 -run 'Patch|Merge|Difference|Directive' . -first 1000 -seeds 500
 //
-// Package collectors plays random histories at the controllers of package client/clienttest/controllers and at a
+// Package collectors plays random histories with the controllers of package client/clienttest/controllers and with a
 // kube-controller-manager.
 //
 // # Other people's programs against clienttest
@@ -70,8 +71,8 @@
 // standard error. Without -script, a test runs a short selection of them. To add a command, add a line to a file in
 // kubectlscript/commands.
 //
-// Each has a file exceptions.txt with what clienttest need not do, and the reason. A comparison fails if something
-// differs that is not in that file, and also if something in the file does not differ any more. An exception is right
-// only where the documentation of clienttest says that it differs from a real server there, or where the difference
-// does not come from the server at all. Everything else is a defect of clienttest, which is mended there.
+// Each comparison has a file exceptions.txt with the differences that are allowed, and the reason for each. A
+// comparison fails if it finds a difference that is not in that file, and also if a difference in the file is gone. An
+// exception is right only if the documentation of clienttest describes this difference from a real server, or if the
+// difference does not come from the server at all. Everything else is a defect of clienttest, which is mended there.
 package e2e

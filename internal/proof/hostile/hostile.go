@@ -1,5 +1,5 @@
-// Package hostile has documents that cost a careless reader more than their length. It is for tests of package patch
-// and of its parts.
+// Package hostile has documents whose cost to a careless reader grows faster than their length. It is for tests of
+// package patch and of its parts.
 package hostile
 
 import (
@@ -18,7 +18,8 @@ func Grows(t testing.TB, work func(n int) int) {
 	}
 }
 
-// Changes returns functions that return documents before and after a change, with n of the parts that make them slow.
+// Changes returns functions that return documents before and after a change, with n of the parts that slow down a
+// careless reader.
 func Changes() map[string]func(n int) (before, after string) {
 	return map[string]func(n int) (before, after string){
 		"deep lists": func(n int) (string, string) {

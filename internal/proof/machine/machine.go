@@ -26,7 +26,8 @@ type Machine struct {
 // New returns a machine with the right time.
 func New() *Machine { return &Machine{start: time.Now()} }
 
-// Connects makes the requests of a client those of a process on m.
+// Connects makes a client with the configuration c part of the process on m: its requests wait while the process is
+// stopped.
 func (m *Machine) Connects(c *client.Config) {
 	c.Wrap = func(next http.RoundTripper) http.RoundTripper { return &paused{m, next} }
 }

@@ -86,7 +86,7 @@ func (b *bundle) overlay() string { return filepath.Join(b.tmp, "bundle.json") }
 // place is where a mutant lies in the changed text of its file.
 type place struct{ id, start, end int }
 
-// changed is the text of a file with its mutants, and their places, from the outer ones to the inner ones.
+// changed is the text of a file with its mutants, and their places, the inner ones before the outer ones.
 type changed struct {
 	text   string
 	places []place
@@ -189,8 +189,8 @@ var (
 
 // blame takes out the mutants at the places of the compiler's errors, the innermost mutant at each place, and reports
 // whether there were any. The compiler may place an error at an expression around the mutant. Then blame takes out a
-// mutant in that expression whose text the error shows. If it shows none, because the compiler names an argument beside
-// a number that has become an int, as in max(0, d), blame takes out the numbers of the line.
+// mutant in that expression whose text the error shows. The error shows no such text if the compiler names an argument
+// beside a number that has become an int, as in max(0, d). Then blame takes out the mutants of the numbers in the line.
 func (b *bundle) blame(output string, all map[string]changed) (found bool) {
 	out := func(id int) bool {
 		isNew := id < len(b.out) && !b.out[id]

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// errFound says that there is something to mend. The campaign has printed it.
+// errFound says that the campaign has found and printed mutants or arguments that need to be mended.
 var errFound = errors.New("tests that would not notice")
 
 // campaign is one run of the command.

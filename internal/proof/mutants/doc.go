@@ -15,8 +15,8 @@
 // that no test should time, argued.txt says so in one line. The command fails if a mutant survives without an
 // argument, if the tests kill one that is argued for, and if an argument is for a mutant that the code no longer has.
 //
-// Which mutants are tried is decided by a hash of their identities, which have no line numbers: a change of one
-// function leaves the others' mutants as they are. No file of the repository is written: the go command compiles a
-// package once, from an overlay that has all of its mutants in it, and a variable of the environment turns one on.
-// Mutants that cannot be compiled that way, such as those of constants, are compiled one by one.
+// A hash of their identities decides which mutants are tried. An identity has no line number, so a change of one
+// function leaves the mutants of the other functions as they are. No file of the repository is written: the go command
+// compiles a package once, from an overlay that has all of its mutants in it, and a variable of the environment turns
+// one on. Mutants that cannot be compiled that way, such as those of constants, are compiled one by one.
 package main

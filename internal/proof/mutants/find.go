@@ -247,7 +247,7 @@ func (f *finder) never(e ast.Expr) {
 func (f *finder) operator(n *ast.BinaryExpr) {
 	x, y := f.source(n.X), f.source(n.Y)
 	switch n.Op {
-	case token.LAND: // one mutant for each side, which then does not matter
+	case token.LAND: // one mutant for each side, in which that side does not matter
 		f.always(n.X)
 		f.always(n.Y)
 		return
@@ -319,7 +319,7 @@ func is(e ast.Expr, names ...string) bool {
 	return false
 }
 
-// calls reports whether an expression calls something that might do more than compute.
+// calls reports whether an expression calls a function that might do more than compute.
 func calls(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {

@@ -9,13 +9,13 @@ import (
 type target struct {
 	dir   string
 	files []string // prefixes of the names of its files; nil for all of them
-	also  []string // packages above it, whose tests are asked if its own notice nothing
+	also  []string // packages above it, whose tests are run if its own notice nothing
 	part  int      // its share of the campaign's mutants, relative to the parts of the other packages
 }
 
-// targets returns the packages of the campaign: the cache, delivery, queues, recovery, caches in files, leader election,
-// records, discovery, writes, connections into containers, credentials, patches, decoding, the division of work, and
-// what joins Bowline to other programs. A package may belong to a nested module.
+// targets returns the packages of the campaign: the cache, delivery, queues, recovery, caches in files, leader
+// election, records, discovery, writes, connections into containers, credentials, patches, decoding, the division of
+// work, and what joins Bowline to other programs. A package may belong to a nested module.
 func targets() []target {
 	return []target{
 		{dir: "internal/store", also: []string{"cache", "informer"}, part: 13},

@@ -49,7 +49,7 @@ func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant,
 	}
 	for i, pkg := range append([]string{g.dir}, g.also...) {
 		s := suite{pkg: pkg, binary: filepath.Join(tmp, "tests"+strconv.Itoa(i)), patience: 10 * time.Minute}
-		if err := os.Remove(s.binary); err != nil && !errors.Is(err, fs.ErrNotExist) { // the binary of the package before
+		if err := os.Remove(s.binary); err != nil && !errors.Is(err, fs.ErrNotExist) { // that of the previous package
 			return nil, err
 		}
 		if err := t.compile(ctx, pkg, t.b.overlay(), s.binary); err != nil {
@@ -131,7 +131,7 @@ func (t *trier) compileAlone(ctx context.Context, m mutant, s suite) error {
 	return t.compile(ctx, s.pkg, file, s.binary)
 }
 
-// compileError is an error of the compiler, as opposed to one of the go command.
+// compileError says that tests do not compile. output is that of the go command.
 type compileError struct{ output string }
 
 func (e *compileError) Error() string { return "does not compile:\n" + e.output }

@@ -19,7 +19,7 @@ type Source struct {
 // New returns a source that makes the same documents for the same seed.
 func New(seed uint64) *Source { return &Source{Rand: rand.New(rand.NewPCG(seed, 5))} }
 
-// Name returns a name of a member, some of which are hard to write.
+// Name returns a name of a member. Some of these names are hard to write.
 func (r *Source) Name() string {
 	return []string{"a", "b", "name", "key", "type", "a/b", "m~n", "", "é", "é", "\"\\\n", "0", "-", "x y"}[r.IntN(14)]
 }

@@ -7,7 +7,7 @@
 //
 // A module is public if it is neither below internal nor below examples. All of them get the same version.
 //
-// The command does the whole release in a clone first:
+// The command checks the repository, and does the whole release in a clone first:
 //
 //  1. The tree is clean, the tag is new, and the tests pass (.ci/run, unless -without-tests is given).
 //  2. The version fits the changes since the last one, by the lists of exported names in internal/proof/api/testdata.

@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// release is what the command has been asked for.
+// release has the arguments and the flags of the command.
 type release struct {
 	root, version string
 	dry, untested bool
@@ -85,7 +85,7 @@ func (r release) run(ctx context.Context) (err error) {
 		}
 	}
 	today := time.Now()
-	// Another version, because the module cache must not take the rehearsal for the release.
+	// The rehearsal has another version, because the module cache must not take it for the release.
 	rehearsed := r.version + "-rehearsal." + today.UTC().Format("20060102150405")
 	modules, err := clone.release(ctx, rehearsed, today)
 	if err != nil {

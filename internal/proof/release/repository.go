@@ -60,7 +60,7 @@ func (r repository) lastVersion(ctx context.Context) (last string, err error) {
 	return last, err
 }
 
-// release makes the commit and the tags of a version, and returns the modules in their order.
+// release makes the commit and the tags of a version, and returns the modules, the root first.
 func (r repository) release(ctx context.Context, version string, on time.Time) ([]publicModule, error) {
 	modules, err := r.modules(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package lifeline ends a server together with the process that started it, however that process ends: by returning,
-// by a panic, by a signal that nobody can catch.
+// Package lifeline ends a server together with the process that started it, however that process ends: by returning, by
+// a panic, by a signal that cannot be caught.
 //
 // The process that starts the server holds the writing end of a pipe, which is the server's standard input. The
 // operating system closes that end when the process is gone. Then the server reads the end of its input, cleans up and
@@ -7,6 +7,6 @@
 // signal, the alternative on Linux, follows the thread that started the child rather than the process, and leaves no
 // time to clean up.
 //
-// The pipe carries one thing: the path of a directory, which belongs to the server's run and is removed when it ends
-// this way. If nothing was written, nothing is removed.
+// The pipe carries only the path of a directory. The directory belongs to the server's run, and the server removes it
+// when it ends this way. If nothing was written into the pipe, nothing is removed.
 package lifeline

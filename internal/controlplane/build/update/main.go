@@ -1,13 +1,14 @@
-// Command update writes the go.mod and go.sum of each minor release of Kubernetes that package build knows. Run it in the
-// folder of package build:
+// Command update writes the go.mod and go.sum of each minor release of Kubernetes that package build knows. Run it in
+// the folder of package build:
 //
 //	go run ./update              # the newest patch releases
 //	go run ./update 1.37 1.38    # these minor releases only, which may be new
 //	go run ./update -check       # writes nothing, and fails if a file would change for the release that it has
 //
-// A module requires k8s.io/kubernetes, the modules that are released with it at the same version, and the release of etcd
-// that it requires. It has the Go version and the GODEBUG settings of k8s.io/kubernetes. Where this repository's go.mod
-// requires a newer version of a module, the servers have that too, so that programs that link both compile it once.
+// A module requires k8s.io/kubernetes, the modules that are released with it at the same version, and the release of
+// etcd that it requires. It has the Go version and the GODEBUG settings of k8s.io/kubernetes. Where this repository's
+// go.mod requires a newer version of a module, the servers have that too, so that programs that link both compile it
+// once.
 package main
 
 import (

@@ -79,7 +79,8 @@ func build(ctx context.Context, dir string, p Program, cold bool) (Output, error
 			return Output{}, err
 		}
 		defer os.RemoveAll(cache)
-		env, args = []string{"GOCACHE=" + cache}, append(args, "-trimpath") // else the usual cache has most packages, without it
+		// A build with the usual cache has no -trimpath, because that cache has most packages as they are without it.
+		env, args = []string{"GOCACHE=" + cache}, append(args, "-trimpath")
 	}
 	return Run(ctx, env, "go", append(args, p.Path)...)
 }

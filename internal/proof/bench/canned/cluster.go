@@ -1,8 +1,8 @@
 package canned
 
-// Pods as a cluster has them. The files under cluster are written by hand, after what the agents of a node, the charts
-// of services, a mesh, a database and a job usually look like. A pod repeats the text of its workload and of its kind
-// as on a real cluster, and differs from the other pods as there: by the name of the volume of its token, hashes,
+// This file makes pods like those of a real cluster. The files under cluster are written by hand, and resemble the
+// usual manifests of node agents, services, a mesh, a database and a job. A pod repeats the text of its workload and of
+// its kind as on a real cluster. It differs from the other pods in the name of the volume of its token, hashes,
 // addresses, nodes, identifiers of containers, and times.
 
 import (
@@ -80,7 +80,7 @@ type cluster struct {
 	pods      []*corev1.Pod
 }
 
-// workload is what the pods of a workload have in common.
+// workload has the parts that the pods of a workload share.
 type workload struct {
 	kind, app, namespace, hash, tag, owner string
 	template                               string // a pod in JSON, with placeholders
@@ -147,7 +147,7 @@ func (c *cluster) add(w *workload, node int) error {
 	return nil
 }
 
-// letters returns a random name of n of the letters and digits that Kubernetes takes for that.
+// letters returns a random name of n characters, from the letters and digits that Kubernetes uses for random names.
 func (c *cluster) letters(n int) string {
 	const from = "bcdfghjklmnpqrstvwxz2456789"
 	b := make([]byte, n)

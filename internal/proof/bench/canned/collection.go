@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Plain names the collection of pods of which ten are of one workload.
+// Plain is the name of the collection in which every ten pods belong to one workload.
 const Plain = "pods"
 
 // Collection is what a server serves: some objects of one kind.
@@ -30,7 +30,7 @@ type Collection struct {
 // maker makes n objects of a collection.
 type maker struct {
 	path, apiVersion, kind string
-	share                  int // it has a share of the objects that are asked for, because they are large
+	share                  int // it makes one object for so many that are asked for, because its objects are large
 	objects                func(n int) ([]metav1.Object, error)
 }
 
@@ -49,11 +49,11 @@ var makers = map[string]maker{
 
 // Collections returns the names of the collections:
 //
-//   - pods-1, pods-20 and pods-1000 have one, 20 and 1,000 pods of a workload, which differ in their names, uids,
+//   - pods-1, pods-20 and pods-1000 have one, 20 and 1,000 pods of each workload, which differ in their names, uids,
 //     nodes, addresses, times, and in a checksum and identifiers of containers
-//   - pods has ten pods of a workload, each in a namespace of its own, whose image differs too
+//   - pods has ten pods of each workload, which are in different namespaces and also have different images
 //   - pods-unique has pods of which no part equals one of another pod
-//   - pods-real has pods as a cluster has them, of agents, services, databases and jobs
+//   - pods-real has pods like those of a real cluster: of agents, services, databases and jobs
 //   - deployments, and secrets of 32 kB of random data
 //   - custom has custom resources, such as certificates
 func Collections() []string { return slices.Sorted(maps.Keys(makers)) }
@@ -99,7 +99,8 @@ func each[T metav1.Object](one func(i int) T) func(n int) ([]metav1.Object, erro
 	}
 }
 
-// pods has some pods of each workload, in one namespace.
+// pods returns the maker of a collection with perWorkload pods of each workload. The pods of a workload are in one
+// namespace.
 func pods(perWorkload int) maker {
 	return maker{"/api/v1/pods", "v1", "Pod", 1, each(func(i int) *corev1.Pod {
 		return newPod(i, i/perWorkload, i/perWorkload%Namespaces)
@@ -114,7 +115,7 @@ func realPods(n int) ([]metav1.Object, error) {
 	return each(func(i int) *corev1.Pod { return pods[i] })(n)
 }
 
-// uniquePod is a pod of a workload of its own, whose parts all have the number of the pod in them.
+// uniquePod is the only pod of its workload, and each of its parts contains the number of the pod.
 func uniquePod(i int) *corev1.Pod {
 	pod := newPod(i, i, i%Namespaces)
 	number := strconv.Itoa(i)

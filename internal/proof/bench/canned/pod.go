@@ -21,7 +21,7 @@ const Nodes = 100
 // Pod returns a pod of the collection Plain as JSON, without kind and apiVersion, like an item of a list.
 func Pod(i int) ([]byte, error) { return json.Marshal(plainPod(i)) }
 
-// plainPod is pod i of the collection Plain. Ten pods are of one workload, and each in a namespace of its own.
+// plainPod is pod i of the collection Plain. Every ten pods belong to one workload, and are in ten namespaces.
 func plainPod(i int) *corev1.Pod { return newPod(i, i/10, i%50) }
 
 // UID returns the uid of pod i.

@@ -44,7 +44,7 @@ func wireObject(raw []byte) (object, error) {
 	}
 	at += len(name)
 	const uid = `"uid":"`
-	id := bytes.Index(raw, []byte(uid)) // that of an owner comes later
+	id := bytes.Index(raw, []byte(uid)) // the uid of an owner comes later
 	if id < 0 {
 		return object{}, errors.New("find the uid of an object: there is none")
 	}
@@ -74,7 +74,7 @@ type Server struct {
 	lists, streams int
 	version        int           // that of the list
 	watches        int           // the number that run
-	alone          chan struct{} // closed when watches gets 0; nil if nobody waits for it
+	alone          chan struct{} // closed when watches gets 0; nil if no request waits for it
 }
 
 // Serve starts a server; Close ends it.

@@ -1,6 +1,6 @@
 package canned
 
-// The part of the pods that a client asks for with a shard selector (KEP-5866), if the server is told to select.
+// This file selects the pods that a client asks for with a shard selector (KEP-5866), if the server is told to select.
 
 import (
 	"fmt"
@@ -51,7 +51,7 @@ func (s *Server) selection(r *http.Request) (selection, error) {
 	return sel, nil
 }
 
-// of returns the objects of a request among all.
+// of returns those of all objects that the request is for.
 func (s selection) of(all []object) []object {
 	if s.all {
 		return all

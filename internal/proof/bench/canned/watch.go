@@ -1,6 +1,6 @@
 package canned
 
-// Watches, which send what commands say.
+// This file serves watches, which send the events that commands ask for.
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 // command tells a watch what to send: events, at a rate; or without events, an error that ends it.
 type command struct {
 	events int
-	rate   int // a second; 0 is as fast as the socket takes them
+	rate   int // events a second; 0 is as fast as the socket takes them
 	after  int // the version before the first event's
 }
 
@@ -62,8 +62,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, chosen selection,
 	}
 }
 
-// send writes the events of one command, object after object, each with a version of its own. If the client goes, the
-// next write fails, and so does the following flush.
+// send writes the events of one command, object after object, each with a higher version. If the client goes, the next
+// write fails, and so does the following flush.
 func (s *Server) send(r *http.Request, out *bufio.Writer, flush func() error, chosen selection, c command) {
 	binary := wantsProtobuf(r)
 	began := time.Now()

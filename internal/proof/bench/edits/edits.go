@@ -1,5 +1,4 @@
-// Package edits has the documents of the row about patches: a pod of a Deployment before and after somebody has edited
-// it.
+// Package edits has the documents of the row about patches: a pod of a Deployment before and after an edit.
 package edits
 
 import (
@@ -55,7 +54,7 @@ func Documents() (sample.Documents, error) {
 	d.Merge = fmt.Appendf(nil, `{%s,"spec":{"containers":%s},"status":{"conditions":%s}}`,
 		metadata, e.encode(ready.Spec.Containers), e.encode(ready.Status.Conditions))
 	for _, p := range []*corev1.Pod{&pod, after} {
-		p.Labels["injected"] = "true" // by somebody else
+		p.Labels["injected"] = "true" // by another client
 	}
 	d.Current, d.Configured = e.encode(pod), e.encode(after)
 	return d, e.err

@@ -62,7 +62,7 @@ func Jobs(s Side) map[string]sample.Job {
 // Whole is the setting with which a side caches whole objects even in a job that reads a few fields.
 const Whole = "whole"
 
-// fewer is a job with few members of the pods in the cache.
+// fewer returns the job with a cache that keeps only a few members of the pods, unless the setting is Whole.
 func (s Side) fewer(job func(sample.Informer) sample.Job, contentType string) sample.Job {
 	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
 		if p.Setting != Whole {

@@ -104,7 +104,7 @@ func Micro(settings string, benches func(p Params) []Bench) Job {
 	}
 }
 
-// Contended is one side's cache between readers and a writer.
+// Contended is one side's cache, which readers and a writer use at the same time.
 type Contended struct {
 	Settings string
 	// Start fills a cache with objects. list reads all of them once and returns how many it saw; update makes a new

@@ -22,8 +22,9 @@ type Controller struct {
 }
 
 // Controlled is the job of a controller from its start until it has reconciled each pod once. Wall is the time from
-// before the client is made. CPU is that of the process until then, including its start, and so is the peak memory. It
-// counts the distinct pods, and the reconciles of a pod that was reconciled before or does not exist.
+// before the client is made until that moment. CPU is that of the process until that moment, including its start, and
+// so is the peak memory. It counts the distinct pods, and the reconciles of a pod that was reconciled before or does
+// not exist.
 func Controlled(c Controller) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Minute, errors.New("it takes too long"))
@@ -64,7 +65,7 @@ func Controlled(c Controller) Job {
 	}
 }
 
-// number returns which of the canned pods has the name.
+// number returns the number of the canned pod with the name.
 func number(name string) (int, error) {
 	n, err := strconv.ParseUint(name[strings.LastIndexByte(name, '-')+1:], 16, 32)
 	return int(n), err

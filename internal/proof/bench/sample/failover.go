@@ -21,10 +21,10 @@ type Election struct {
 	Contend func(ctx context.Context, server, lease, identity string, lead func(ctx context.Context)) error
 }
 
-// Failover is the job of Params.Elections elections at once, each with a lease of its own. The first contender leads;
-// the second one contends for a time between Params.Contending and twice that, so that the failovers happen at
-// different points of the contender's period. Then the context of the first ends, and it releases the lease. The time
-// of a failover is from then to the call of the second one's lead, so it includes the first one's end. It counts the
+// Failover is the job of Params.Elections elections at once, each with a separate lease. The first contender leads; the
+// second one contends for a time between Params.Contending and twice that, so that the failovers happen at different
+// points of the contender's period. Then the context of the first ends, and it releases the lease. The time of a
+// failover is from then to the call of the second one's lead, so it includes the first one's end. It counts the
 // elections in which the second one has led after that, and those in which it has led before.
 func Failover(e Election) Job {
 	return func(ctx context.Context, p Params) (Report, error) {

@@ -124,8 +124,8 @@ func Relist(inf Informer) Job {
 // sends events, each a changed pod. The time is from the first call of the handler to the last, which has the last
 // state of every pod. Bowline merges the changes of a pod that come faster than the handler takes them, so its handler
 // may be called less often than there are events; the job also counts that all are in the cache. CPU time and
-// allocations are those of the process from the request for events to that end, including the runtime's work in the
-// background.
+// allocations are those of the process from the request for events to the last call, including the runtime's work in
+// the background.
 func Watch(inf Informer) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		var told, final, lastRound atomic.Int64

@@ -38,7 +38,7 @@ func mallocs() uint64 {
 	return stats.Mallocs
 }
 
-// steadyMemory returns the resident memory after all that is possible has been given back to the system.
+// steadyMemory returns the resident memory after as much memory as possible has been given back to the system.
 func steadyMemory() float64 {
 	runtime.GC()
 	debug.FreeOSMemory() // which collects once more
@@ -71,8 +71,8 @@ func status(name string) float64 {
 	return kib * 1024
 }
 
-// writeProfiles writes what is in use, and the stacks of the goroutines, to files whose names begin with prefix. If
-// prefix is empty it writes nothing.
+// writeProfiles writes the profiles of the heap and of the goroutines to files whose names begin with prefix. If prefix
+// is empty it writes nothing.
 func writeProfiles(prefix string) error {
 	if prefix == "" {
 		return nil

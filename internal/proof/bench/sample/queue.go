@@ -38,7 +38,7 @@ type Queue struct {
 // QueueWorkers are the numbers of workers that are measured, each with each of Params.QueueKeys.
 var QueueWorkers = []int{1, 4, 16, 64}
 
-// queued are n keys that differ in their names, in no order.
+// queued returns n keys with different names, in a random order that is always the same.
 func queued(n int) []QueueKey {
 	keys := make([]QueueKey, n)
 	for i := range keys {
@@ -186,7 +186,7 @@ func (p phases) medians() map[string]float64 {
 
 // measure notes what one phase takes for each of n keys.
 func (p phases) measure(name string, n int, phase func()) {
-	runtime.GC() // what others left behind
+	runtime.GC() // the garbage of earlier phases
 	before, used, began := mallocs(), cpu(), time.Now()
 	phase()
 	wall := time.Since(began)

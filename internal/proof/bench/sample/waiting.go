@@ -19,13 +19,13 @@ type Fleet struct {
 	Start func(ctx context.Context, server string, n int) (count func() int, err error)
 }
 
-// Secure reports whether a server has TLS. Nobody knows its certificate.
+// Secure reports whether a server has TLS. The sides cannot verify its certificate.
 func Secure(server string) bool { return strings.HasPrefix(server, "https:") }
 
 // Namespace returns the name of the namespace of informer i.
 func Namespace(i int) string { return fmt.Sprintf("team-%d", i) }
 
-// warming is how many informers are started first, so that what a program has once is in no figure.
+// warming is how many informers are started first, so that the costs that a program has only once are in no figure.
 const warming = 20
 
 // Waiting is the job of Params.Informers informers with empty caches, whose watches bring nothing. The figures are for
@@ -64,7 +64,8 @@ func Waiting(f Fleet) Job {
 	}
 }
 
-// settled waits until the number of goroutines has not changed for a second, and returns what the process holds.
+// settled waits until the number of goroutines has not changed for a second, and returns the memory and the goroutines
+// of the process.
 func settled(ctx context.Context) (map[string]float64, error) {
 	for seen, since := runtime.NumGoroutine(), time.Now(); time.Since(since) < time.Second; {
 		select {

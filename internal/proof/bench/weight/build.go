@@ -20,8 +20,7 @@ type task struct {
 	limit limit
 }
 
-// limit is what Bowline's program of a task may have at most. RESULTS.md promises it. A limit is raised only with a
-// reason in the commit.
+// limit bounds Bowline's program of a task. RESULTS.md promises it. A limit is raised only with a reason in the commit.
 type limit struct {
 	size              int64 // of the stripped binary, in bytes; compilers differ by a few percent
 	packages, modules int

@@ -3,7 +3,7 @@
 //
 //	controller-gen crd:maxDescLen=0 paths=./api/... output:crd:dir=config/crd/bases
 //
-// It sets the condition Ready of each Site, at the cluster of the kubeconfig.
+// It sets the condition Ready of each Site in the cluster of the kubeconfig.
 package main
 
 import (

@@ -18,7 +18,7 @@ import (
 // scheduledAt is the annotation of a job that says for which time of the schedule it was made.
 const scheduledAt = "batch.tutorial.example.com/scheduled-at"
 
-// children are the jobs of one CronJob by what has become of them, each group in the order of the schedule.
+// children are the jobs of one CronJob by their state, each group in the order of the schedule.
 type children struct {
 	active, succeeded, failed []*batchv1.Job
 	newest                    time.Time // of the times that they were made for

@@ -22,7 +22,7 @@ type CronJob struct {
 type CronJobSpec struct {
 	// Schedule has the five fields of cron(5), in UTC.
 	Schedule string `json:"schedule"`
-	// StartingDeadlineSeconds is how late a job may start; nil means however late.
+	// StartingDeadlineSeconds is how late a job may start; nil means no limit.
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
 	// ConcurrencyPolicy says what happens when a job is due while others run; empty means Allow.
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`

@@ -1,4 +1,5 @@
-// Package exception reads lists of what is known to differ, each with its reason, and compares them with what differs.
+// Package exception reads lists of known differences, each with its reason, and compares them with the differences that
+// a test has found.
 //
 // A list is text. An entry is a line that begins in the first column, and the lines below it, which are indented, are
 // the reason. Empty lines and lines that begin with # are comments.

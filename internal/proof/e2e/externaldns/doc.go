@@ -1,25 +1,25 @@
 // Package externaldns is a controller like ExternalDNS: it reads hosts and addresses from the objects of many APIs, and
-// keeps the records of a DNS provider as they say. It is here to test Bowline with an operator that reads many foreign
-// types.
+// makes the records of a DNS provider agree with them. It is here to test Bowline with an operator that reads many
+// foreign types.
 //
 //	group := externaldns.New(c, provider, externaldns.Options{Owner: "cluster-a", Policy: externaldns.Sync})
 //	err := group.Run(ctx)
 //
-// The sources are Services, Ingresses, the routes and gateways of the Gateway API, Gateways and VirtualServices of Istio,
-// HTTPProxies of Contour, IngressRoutes of Traefik, Routes of OpenShift, and DNSEndpoints. Each is followed by an informer
-// of its own. A source whose definition is not installed, or that the server refuses, holds up none of the others, and
-// begins when it is there.
+// The sources are Services, Ingresses, the routes and gateways of the Gateway API, Gateways and VirtualServices of
+// Istio, HTTPProxies of Contour, IngressRoutes of Traefik, Routes of OpenShift, and DNSEndpoints. Each source has a
+// separate informer. A source whose definition is not installed, or that the server refuses, does not hold up the
+// others, and begins when the server serves it.
 //
 // # Ownership
 //
 // For each record that it makes, the controller makes a TXT record that names the owner and the object. It changes and
-// deletes only records with its own. A record whose source is not complete is not deleted: such as after a restart while
-// a definition is missing.
+// deletes only records whose TXT record names this owner. It does not delete a record while the source of the record is
+// incomplete, such as after a restart while a definition is missing.
 //
 // # Files that are made
 //
-// The types are written by client/typegen from definitions/*.yaml, and role.yaml from what the tests have seen the
-// program ask for. The definitions have the shapes of those projects, and only some of the members.
+// client/typegen writes the types from definitions/*.yaml. A test writes role.yaml from the accesses that the program
+// asks for in the tests. The definitions have the shapes of those projects, and only some of the members.
 //
 // # Limits
 //

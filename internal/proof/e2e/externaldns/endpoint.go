@@ -22,12 +22,12 @@ type Endpoint struct {
 	Name, Type string
 	Targets    []string // sorted
 	TTL        int64    // in seconds; 0 is that of the provider
-	// Resource is the object that wants the record, such as service/default/web. Owner is who has made it, empty if
-	// nobody knows.
+	// Resource is the object that wants the record, such as service/default/web. Owner is the controller that has made
+	// the record, empty if that is not known.
 	Resource, Owner string
 }
 
-// id is what two records of a provider cannot both have.
+// id is the name and the type of a record. Two records of a provider cannot have the same id.
 type id struct{ name, kind string }
 
 func (e *Endpoint) id() id { return id{e.Name, e.Type} }
@@ -54,7 +54,7 @@ const (
 	internalKey      = prefix + "internal-hostname" // hosts of the cluster IP of a Service
 	targetKey        = prefix + "target"            // addresses in the place of those in the status
 	ttlKey           = prefix + "ttl"               // in seconds, or a duration such as 5m
-	controllerKey    = prefix + "controller"        // who reads the object
+	controllerKey    = prefix + "controller"        // the controller that reads the object
 	controllerOfOurs = "dns-controller"
 )
 
@@ -74,7 +74,7 @@ func listed(annotations map[string]string, key string) (all []string) {
 	return all
 }
 
-// ttl returns the time to live of an annotation; 0 if there is none that can be read.
+// ttl returns the time to live in an annotation; 0 if it is missing or cannot be read.
 func ttl(annotations map[string]string) int64 {
 	text := annotations[ttlKey]
 	if d, err := time.ParseDuration(text); err == nil {

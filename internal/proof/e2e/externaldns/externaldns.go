@@ -49,7 +49,7 @@ func New(c *client.Client, provider Provider, o Options) (*informer.Group, error
 		s.follow(func() {
 			select {
 			case changed <- everything:
-			default: // it is known that something has changed
+			default: // a change is noted already
 			}
 		})
 		group.Runners = append(group.Runners, s)
@@ -71,7 +71,8 @@ type reconciler struct {
 	known        *kindOf[*DNSEndpoint]
 }
 
-// complete reports whether a source is known as a whole. A kind that no source has may be deleted.
+// complete reports whether all objects of a source are known. It is true for a kind that no source has, so that the
+// records of that kind may be deleted.
 func (r *reconciler) complete(kind string) bool {
 	i := slices.IndexFunc(r.sources, func(s source) bool { return s.kind() == kind })
 	return i < 0 || r.sources[i].complete()
@@ -89,7 +90,7 @@ func (r *reconciler) wanted() iter.Seq[*Endpoint] {
 	}
 }
 
-// reconcile makes the records of the provider those that the objects want.
+// reconcile changes the records of the provider to those that the objects want.
 func (r *reconciler) reconcile(ctx context.Context, _ string) (controller.Result, error) {
 	seen := slices.Collect(r.known.reader().Sorted()) // before the plan, which may then have a newer generation
 	current, err := r.registry.records(ctx)
@@ -104,7 +105,8 @@ func (r *reconciler) reconcile(ctx context.Context, _ string) (controller.Result
 	return controller.Result{}, r.report(ctx, seen)
 }
 
-// report says in the status of the objects that the plan has their records. It sends nothing where the status says so.
+// report says in the status of the objects that the plan has their records. It sends nothing if the status says so
+// already.
 func (r *reconciler) report(ctx context.Context, seen []*DNSEndpoint) error {
 	var errs []error
 	for _, d := range seen {

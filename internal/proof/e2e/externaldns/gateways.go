@@ -11,8 +11,8 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/e2e/externaldns/istio"
 )
 
-// gatewaySources are the routes of the Gateway API, which have the addresses of their gateways. A GRPCRoute has the same
-// fields as an HTTPRoute.
+// gatewaySources are the routes of the Gateway API, which have the addresses of their gateways. A GRPCRoute has the
+// same fields as an HTTPRoute.
 func gatewaySources(c *client.Client) []source {
 	gateways := newKind("gateway-api", client.For(c, gatewayapi.Gateways), nil)
 	find := func(key meta.Key) (*gatewayapi.Gateway, bool) { return gateways.reader().Get(key) }
@@ -137,7 +137,7 @@ func fromVirtualService(v *istio.VirtualService, gateways *kindOf[*istio.Gateway
 		if namespace, _, found := strings.Cut(ref, "/"); found {
 			key.Namespace = namespace
 		}
-		g, found := gateways.reader().Get(key) // there is none of the name mesh
+		g, found := gateways.reader().Get(key) // no gateway has the name mesh
 		if !found {
 			continue
 		}

@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// Memory is a provider for tests. The zero value has no records. Its methods may be called by several goroutines at once.
+// Memory is a provider for tests. The zero value has no records. Its methods may be called by several goroutines at
+// once.
 type Memory struct {
 	mu      sync.Mutex // guards the rest
 	records map[id]*Endpoint

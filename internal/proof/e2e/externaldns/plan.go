@@ -16,14 +16,14 @@ const (
 	Sync       Policy = "sync" // records that no object wants any more are deleted
 )
 
-// Changes are what a provider has to do. Old[i] becomes New[i].
+// Changes are the changes that a provider has to make. Old[i] becomes New[i].
 type Changes struct {
 	Create, Old, New, Delete []*Endpoint
 }
 
 func (c *Changes) empty() bool { return len(c.Create)+len(c.Old)+len(c.Delete) == 0 }
 
-// plan is the comparison of what objects want with what the provider has.
+// plan compares the records that objects want with those that the provider has.
 type plan struct {
 	owner    string
 	policy   Policy
@@ -31,7 +31,7 @@ type plan struct {
 	complete func(source string) bool // whether all of a source is known
 }
 
-// changes returns what has to be done. Records of others stay, whatever objects want.
+// changes returns the changes that have to be made. Records of other owners stay as they are.
 func (p *plan) changes(wanted iter.Seq[*Endpoint], current []*Endpoint) (c Changes) {
 	have := make(map[id]*Endpoint)
 	for _, e := range current {
@@ -88,7 +88,8 @@ func (p *plan) choose(wanted iter.Seq[*Endpoint], have map[id]*Endpoint) map[id]
 	return chosen
 }
 
-// taken reports whether a record would break the rule that a CNAME is alone, because of one that is not ours.
+// taken reports whether a record would break the rule that no other record has the name of a CNAME, because of a record
+// that is not ours.
 func (p *plan) taken(want *Endpoint, current []*Endpoint) bool {
 	return slices.ContainsFunc(current, func(e *Endpoint) bool {
 		return e.Name == want.Name && e.Type != TXT && e.Owner != p.owner && (e.Type == CNAME) != (want.Type == CNAME)

@@ -67,7 +67,8 @@ func (r *registry) text(e *Endpoint) *Endpoint {
 	return &Endpoint{Name: textName(e), Type: TXT, Targets: []string{target}}
 }
 
-// textName returns the name of the TXT record. A wildcard is a word, because it may only be the first label.
+// textName returns the name of the TXT record. It has the word any in the place of a wildcard, because a wildcard may
+// only be the first label.
 func textName(e *Endpoint) string {
 	name := strings.ToLower(e.Type) + "-" + e.Name
 	if rest, found := strings.CutPrefix(e.Name, "*."); found {
@@ -76,7 +77,7 @@ func textName(e *Endpoint) string {
 	return name
 }
 
-// parse returns what a text says of a record; nil if it is another text.
+// parse returns the labels in the text of a TXT record that a registry made; nil for any other text.
 func parse(target string) map[string]string {
 	rest, found := strings.CutPrefix(strings.Trim(target, `"`), heritage+",")
 	if !found {

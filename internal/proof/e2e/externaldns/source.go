@@ -11,11 +11,12 @@ import (
 )
 
 // source is a kind of object that wants records. Its definition may be missing, so neither the controller nor the
-// readiness of the group must wait for its informer: the group sees no informer, but something that runs one.
+// readiness of the group must wait for its informer: the group sees a runner that is not an informer, and that runs the
+// informer.
 type source interface {
 	informer.Runner
 	kind() string   // as in Endpoint.Resource
-	complete() bool // whether everything is known that it wants
+	complete() bool // whether all records that it wants are known
 	wanted() iter.Seq[*Endpoint]
 	follow(changed func()) // calls changed after each change
 }
@@ -25,7 +26,7 @@ type kindOf[T meta.Object] struct {
 	informer *informer.Informer[T]
 	name     string
 	of       func(T) []*Endpoint
-	needs    []interface{ complete() bool } // what of reads too
+	needs    []interface{ complete() bool } // the other sources that of reads
 }
 
 // newKind returns a source. of is nil for objects that others only read.
@@ -38,7 +39,7 @@ func (k *kindOf[T]) kind() string { return k.name }
 // Run implements informer.Runner.
 func (k *kindOf[T]) Run(ctx context.Context) error { return k.informer.Run(ctx) }
 
-// Permissions are what the group has of a runner that says them.
+// Permissions returns the permissions of the informer. The group finds them here, because it does not see the informer.
 func (k *kindOf[T]) Permissions() []client.Access { return k.informer.Permissions() }
 
 func (k *kindOf[T]) String() string { return k.informer.String() }
@@ -75,5 +76,5 @@ func (k *kindOf[T]) follow(changed func()) {
 	})
 }
 
-// resource is what an endpoint calls an object.
+// resource returns the name of an object in an endpoint.
 func resource(kind string, o meta.Object) string { return kind + "/" + meta.KeyOf(o).String() }

@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/e2e/externaldns/traefik"
 )
 
-// newSources returns the sources of foreign kinds. Those without endpoints of their own are read by the others.
+// newSources returns the sources of foreign kinds. A source that makes no endpoints is read by other sources.
 func newSources(c *client.Client) []source {
 	services := newKind("service", client.For(c, core.Services()), fromService)
 	all := []source{
@@ -152,7 +152,7 @@ func value[V any](p *V) (v V) {
 	return v
 }
 
-// within reports whether a host is one that a pattern such as *.example.com has, and which of the two is narrower.
+// within reports whether a host matches a pattern such as *.example.com, and which of the two is narrower.
 func within(pattern, host string) (narrower string, ok bool) {
 	switch {
 	case pattern == "" || pattern == "*" || pattern == host:

@@ -1,5 +1,5 @@
-// Package kubectlscript runs commands of kubectl against two servers, a real one and clienttest, and compares what
-// they say: the exit code, standard output and standard error.
+// Package kubectlscript runs commands of kubectl against two servers, a real one and clienttest, and compares the exit
+// code, standard output and standard error.
 //
 // The commands are in the directory commands, in one file for each subject. Each file has its own namespace, with the
 // file's name, which is kubectl's current namespace. In a file

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// rewrites are what differs between two servers, and between two runs against one, in the order in which they are
-// replaced.
+// rewrites replace the texts that differ between two servers, and between two runs against one server. They are applied
+// in this order.
 var rewrites = []struct {
 	pattern *regexp.Regexp
 	by      string
@@ -39,8 +39,8 @@ var rewrites = []struct {
 // gap is the space between two columns of a table, which is as wide as the widest age.
 var gap = regexp.MustCompile(`(\S) {2,}`)
 
-// normalise replaces what differs between two servers with the same text: uids, times, ages, resource versions, the
-// names that a server generates, tokens, the address of the server and the working directory.
+// normalise replaces the texts that differ between two servers with the same text: uids, times, ages, resource
+// versions, the names that a server generates, tokens, the address of the server and the working directory.
 func (s *Server) normalise(text string) string {
 	_, port, _ := strings.Cut(s.address, ":")
 	text = strings.NewReplacer(s.address, "SERVER", s.dir, "DIRECTORY", `"targetPort":`+port, `"targetPort":PORT`).Replace(text)
@@ -56,8 +56,8 @@ func (s *Server) normalise(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// withoutDescriptions returns what kubectl explain prints without the descriptions of kinds and fields, which clienttest
-// does not have. The headings, and the lines of fields and of the values to choose from, stay.
+// withoutDescriptions returns the output of kubectl explain without the descriptions of kinds and fields, which
+// clienttest does not have. The headings, and the lines of fields and of the values to choose from, stay.
 func withoutDescriptions(text string) string {
 	var kept []string
 	for line := range strings.Lines(text) {

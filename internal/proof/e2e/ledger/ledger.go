@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Forever is the end of something that has not ended.
+// Forever is the end of a time that has not ended.
 const Forever = time.Duration(math.MaxInt64)
 
 // Bounds are what replicas promise.
@@ -77,8 +77,8 @@ type Ledger struct {
 
 // Summary is what [Ledger.Faults] has compared.
 type Summary struct {
-	// Passed counts the times that a range passed from one replica to another, and Taken those after the old one had
-	// crashed, was stopped, or had lost its lease.
+	// Passed counts the times that a range passed from one replica to another. Taken counts the times that a range got
+	// an owner after its last owner had crashed, was stopped, or had lost its lease.
 	Passed, Taken int
 	// LongestHandover and LongestTaken are the longest times for which a range had no owner, in the two cases.
 	LongestHandover, LongestTaken time.Duration
@@ -173,7 +173,7 @@ func (l *Ledger) byRange(writes [][]Write) [][]tenure {
 	return all
 }
 
-// owning returns the index of the tenure in which a replica began something at a moment; -1 if it had not had the
+// owning returns the index of the tenure in which a replica began work or a write at a moment; -1 if it had not had the
 // range yet.
 func owning(replica string, at time.Duration, ts []tenure) int {
 	found := -1

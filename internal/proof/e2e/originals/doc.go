@@ -11,8 +11,8 @@
 //
 // Only lines of code count: blank lines, comments and tests do not. The lines of files that say "Code generated" are
 // counted apart. The lines of our controllers include the definition of the custom resource, which the originals
-// generate as YAML. A binary is stripped (-trimpath -ldflags '-s -w'). Modules are those that are linked, the
-// program's own aside.
+// generate as YAML. A binary is stripped (-trimpath -ldflags '-s -w'). Modules are those that are linked, except the
+// module of the program.
 //
 // For the memory, each program runs against clienttest. The server has 20 custom resources to work on, and 10,000
 // deployments or jobs of others (-others), which a controller has to cache as well. When all 20 have their deployment

@@ -139,7 +139,7 @@ func countLines(path string) (written, generated int, err error) {
 	return written, generated, err
 }
 
-// codeLines counts the lines that are neither blank nor a comment alone.
+// codeLines counts the lines that have more than white space and comments.
 func codeLines(text string) int {
 	n, comment := 0, false
 	for line := range strings.Lines(text) {

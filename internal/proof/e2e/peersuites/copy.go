@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// project is a released module whose suites run here. Its modules are those of its own go.mod, and this repository's.
+// project is a released module whose suites run here, with the modules of its go.mod and those of this repository.
 type project struct {
 	name, module, release string
-	edits                 []edit // of the file of each suite that starts its server; none if the server is the project's
+	edits                 []edit // of the file in each suite that starts the server
 }
 
-// edit is a text that the copy of a file has instead of another one.
+// edit replaces the text old by new in the copy of a file.
 type edit struct{ old, new string }
 
 // projects are those whose suites run with clienttest.
@@ -27,7 +27,7 @@ func projects() []project {
 	)
 	return []project{
 		{"controller-runtime", runtime, runtimeRelease, []edit{{envtest, `envtest "` + runtime + `/bowline"`}}},
-		// An operator. Its suites install its definitions and its webhooks by the original envtest.
+		// An operator. Its suites install its definitions and its webhooks with the original envtest.
 		{"trust-manager", manager, "v0.25.0", []edit{
 			{envtest, envtest + "\n\tbowline \"" + manager + `/bowline"`},
 			{"UseExistingCluster: new(false),", "UseExistingCluster: new(true), Config: bowline.Config(),"},

@@ -5,15 +5,15 @@
 //	go run ./peersuites
 //
 // It takes a project from the module cache, or from the module proxy, makes a copy in a temporary directory, and
-// changes what starts a kube-apiserver in it. In controller-runtime that is the import of envtest, which it replaces by
-// package environment. The operator keeps envtest, which installs its definitions and webhooks, and is given clienttest
-// as an existing cluster. A copy has its own go.mod, which requires this repository; our go.mod stays as it is.
+// changes the code in it that starts a kube-apiserver. In controller-runtime that is the import of envtest, which it
+// replaces by package environment. The operator keeps envtest, which installs its definitions and webhooks, and is
+// given clienttest as an existing cluster. A copy has its own go.mod, which requires this repository; our go.mod stays
+// as it is.
 //
 // It prints how many specs passed and which did not. File exceptions.txt has the specs that need not pass, each with
 // the reason. The exit code is 1 if another spec fails, or if one of these passes: then clienttest has become better,
-// and the entry must be removed. An exception is right where a spec needs something that clienttest does not have, by
-// its documentation; where the spec shows a difference from kube-apiserver that is not documented, clienttest is
-// wrong.
+// and the entry must be removed. An exception is right if a spec needs a feature that clienttest does not have, by its
+// documentation. If the spec shows a difference from kube-apiserver that is not documented, clienttest is wrong.
 //
 //	-copy DIR      makes the copies there, and leaves them, to run single specs in them by hand
 //	-suite NAME    runs only one of the suites, and checks its exceptions alone

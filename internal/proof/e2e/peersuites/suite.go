@@ -37,7 +37,7 @@ func (s spec) passed() bool { return s.state == "passed" }
 // ran is false for a spec that the suite leaves out.
 func (s spec) ran() bool { return s.state != "skipped" && s.state != "pending" }
 
-// run runs the suite in the copy and returns its specs. That some failed is not an error.
+// run runs the suite in the copy and returns its specs. Failed specs are not an error.
 func (s suite) run(ctx context.Context, directory string, env []string, focus string) ([]spec, error) {
 	path := filepath.Join(directory, s.name+"-report.json")
 	out, testErr := commandWith(ctx, directory, env, "test", "-vet=off", "-count=1", "-timeout=20m", "-run=^"+s.test+"$", s.path,

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// former are the fields that messages of Kubernetes 1.35 and 1.36 had, and that those of the newest release do not have. A program may
-// still have the Go types of those releases, and a table must have every member of a type. The numbers are not in use any more.
+// former has the fields that messages of Kubernetes 1.35 and 1.36 had and those of the newest release do not have. A
+// program may still have the Go types of those releases, and a table must have every member of a type. The numbers are
+// not in use any more.
 var former = map[string][]string{
 	"k8s.io.api.core.v1.NodeAllocatableResourceClaimStatus": {"3 resources {}quantity"},                                             // 1.36
 	"k8s.io.api.core.v1.PodSpec":                            {"42 workloadRef WorkloadReference"},                                   // 1.35

@@ -187,7 +187,8 @@ func (m *maker) write(pkg string, t *Table) error {
 	return nil
 }
 
-// lines returns the first line of a message, and one for each field. A former message has no fields but those.
+// lines returns the first line of a message, and one for each field. For a message that the newest release does not
+// have, it returns no lines of fields: addFormer adds all of them.
 func (m *maker) lines(name string, t *Table) (head string, lines []string, err error) {
 	head = name[strings.LastIndexByte(name, '.')+1:]
 	typ := m.types[name]

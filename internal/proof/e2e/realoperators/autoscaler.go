@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// release is the version that the operator believes to be its own.
+// release is the version that the operator reports as its own.
 const release = "4.22.0"
 
 // autoscalerOperator is cluster-autoscaler-operator. It runs a Deployment for a ClusterAutoscaler, writes the bounds
@@ -138,7 +138,7 @@ func target(set string) map[string]any {
 	return map[string]any{"apiVersion": "machine.openshift.io/v1beta1", "kind": "MachineSet", "name": set}
 }
 
-// machineAutoscaler is one that scales a set.
+// machineAutoscaler returns a MachineAutoscaler that scales a set.
 func machineAutoscaler(name, set string) *unstructured.Unstructured {
 	a := object(`
 apiVersion: autoscaling.openshift.io/v1beta1
@@ -312,7 +312,7 @@ func lacksOfAutoscalers(objects []unstructured.Unstructured) string {
 	return lacksOfReport(report, targets)
 }
 
-// lacksOfReport says what a ClusterOperator does not report: that all is well, and the sets in use.
+// lacksOfReport says what is missing in the report of a ClusterOperator: that all is well, or the sets in use.
 func lacksOfReport(o *unstructured.Unstructured, sets map[string]bool) string {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	want := map[any]any{"Available": "True", "Progressing": "False", "Degraded": "False", "Upgradeable": "True"}

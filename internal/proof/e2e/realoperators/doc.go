@@ -6,11 +6,11 @@
 //	go run ./realoperators
 //
 // The operators are the command machineset of openshift/machine-api-operator, which keeps as many Machines as a
-// MachineSet says, and openshift/cluster-autoscaler-operator, which has two controllers and a report. The program
-// takes their modules from the module cache, or from the module proxy, makes copies in a temporary directory, and
-// builds each operator twice. The builds differ only in this line and its import: both have the modules that
-// informer/ctrlcache requires. Where a module that an operator needs does not compile with those, both builds use a
-// copy without the lines in question. Our go.mod stays as it is.
+// MachineSet says, and openshift/cluster-autoscaler-operator, which has two controllers and a report. The program takes
+// their modules from the module cache, or from the module proxy, makes copies in a temporary directory, and builds each
+// operator twice. The builds differ only in this line and its import: both have the modules that informer/ctrlcache
+// requires. If a module that an operator needs does not compile with those, both builds use a copy without the lines in
+// question. Our go.mod stays as it is.
 //
 // # The storm
 //

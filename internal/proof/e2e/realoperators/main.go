@@ -138,7 +138,7 @@ type outcome struct {
 	kinds   string
 }
 
-// weather runs one build through the storm, on a control plane of its own.
+// weather runs one build through the storm, on a separate control plane.
 func (p plan) weather(ctx context.Context, o *operator, b binaries, build build, directory string) (r outcome, err error) {
 	c, err := startCluster(ctx)
 	if err != nil {
@@ -195,8 +195,8 @@ func (p plan) weather(ctx context.Context, o *operator, b binaries, build build,
 	return r, nil
 }
 
-// rage is the play, spread over the time of the storm. Every ten seconds the operator loses its connections, and etcd
-// its history. Halfway the API server is killed and started again.
+// rage runs the play, spread over the time of the storm. Every ten seconds it closes the connections of the operator,
+// and makes etcd forget its history. Halfway it kills the API server and starts it again.
 func (p plan) rage(ctx context.Context, o *operator, c *cluster, s *storm) error {
 	began := time.Now()
 	compacted, restarted := began, false

@@ -26,7 +26,7 @@ type operator struct {
 
 	// configure makes the objects that the operator needs to start, and prepare those that the play needs.
 	configure, prepare func(ctx context.Context, c *cluster) error
-	// play is what users do during the storm. It waits for nothing but pace.
+	// play acts for the users during the storm. It waits only for pace.
 	play func(ctx context.Context, c *cluster, dice *rand.Rand, pace func() error) error
 	// act is one round of the controllers that the cluster lacks. It is repeated until the end.
 	act func(ctx context.Context, c *cluster) error
@@ -86,7 +86,7 @@ var (
 	infrastructures = schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "infrastructures"}
 )
 
-// createInfrastructure says that the cluster runs on no cloud.
+// createInfrastructure creates the object that says that the cluster runs on no cloud.
 func createInfrastructure(ctx context.Context, c *cluster) error {
 	_, err := c.create(ctx, infrastructures, object(`
 apiVersion: config.openshift.io/v1

@@ -79,7 +79,7 @@ func (p *process) stop() {
 	}
 }
 
-// usage is what a process uses: CPU time so far, and resident memory in bytes, now and at its peak.
+// usage has the CPU time of a process so far, and its resident memory in bytes, now and at its peak.
 type usage struct {
 	cpu            time.Duration
 	resident, peak int64

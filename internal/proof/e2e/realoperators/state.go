@@ -12,17 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// normalizer makes the states of two runs comparable. It replaces what a server chooses at random: uids, times, and
-// the ends of generated names. It sorts the lists that have no order. It drops versions and managedFields. A
+// normalizer makes the states of two runs comparable. It replaces the values that a server chooses at random: uids,
+// times, and the ends of generated names. It sorts the lists that have no order. It drops versions and managedFields. A
 // generation in a status becomes "current" if it is the object's.
 type normalizer struct {
-	owners   map[string]string // a uid -> whose it is
+	owners   map[string]string // a uid -> the kind and the name of its object
 	renamed  []renaming
 	unsorted []string
 }
 
-// renaming replaces each text that matches by another text. It is for names of which the operator picks any, so that
-// two runs may differ.
+// renaming replaces each text that matches by another text. It is for names that the operator may choose freely, so
+// that two runs may differ.
 type renaming struct {
 	match *regexp.Regexp
 	by    string

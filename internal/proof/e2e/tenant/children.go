@@ -25,11 +25,11 @@ const (
 )
 
 // mark gives a namespace the labels and annotations of its tenant, and removes those that the tenant has no more. A
-// server-side apply would do the same, but it would make a namespace anew that has just been deleted.
+// server-side apply would do the same, but it would create a namespace again that has just been deleted.
 func mark(ns *core.Namespace, t *Tenant) error {
 	var had Metadata
 	if text := ns.Annotations[metadataKey]; text != "" {
-		_ = json.Unmarshal([]byte(text), &had) // what cannot be read removes nothing
+		_ = json.Unmarshal([]byte(text), &had) // an annotation that cannot be read removes nothing
 	}
 	unset := func(from, keys map[string]string) {
 		maps.DeleteFunc(from, func(key, value string) bool { written, found := keys[key]; return found && written == value })
@@ -61,7 +61,7 @@ type child interface {
 	meta.Labelled
 }
 
-// set is what the controller makes of one kind.
+// set has the objects of one kind that the controller makes.
 type set[T child] struct {
 	resource client.Resource[T]
 	known    *informer.Informer[T]
@@ -74,7 +74,8 @@ func newSet[T child](r client.Resource[T]) *set[T] {
 
 func (s *set[T]) access() []client.Access { return s.resource.Access("create", "patch", "delete") }
 
-// sync makes the objects in a namespace those that are wanted. An apply removes the fields that the tenant has no more.
+// sync changes the objects in a namespace to those that are wanted. An apply removes the fields that the tenant has no
+// more.
 func (s *set[T]) sync(ctx context.Context, t *Tenant, namespace string, wanted []T) error {
 	var errs []error
 	names := make(map[string]bool)
@@ -118,8 +119,8 @@ func networkPolicies(t *Tenant) (all []*networking.NetworkPolicy) {
 	return all
 }
 
-// resourceQuotas returns the quotas of a namespace. Namespaces that share an amount each get what they use, and what all
-// of them have left.
+// resourceQuotas returns the quotas of a namespace. If the namespaces share an amount, the quota of each is its own use
+// plus the part of the amount that none of them uses.
 func (r *reconciler) resourceQuotas(t *Tenant, namespace string, all []*core.Namespace) (quotas []*core.ResourceQuota) {
 	wanted := value(t.Spec.ResourceQuotas)
 	for i, spec := range wanted.Items {

@@ -25,8 +25,8 @@ const (
 	enabled, yes = "enabled", "true"
 )
 
-// rest is what a tenant of v1beta1 has no other place for. Some of it adds to a field of v1beta1, such as a selector to the
-// allowed classes. If a person removes that field, what adds to it is dropped too.
+// rest has the values for which a tenant of v1beta1 has no other place. Some of them add to a field of v1beta1, such as
+// a selector to the allowed classes. If a person removes that field, the values that add to it are dropped too.
 type rest struct {
 	ClusterRoles       map[string][]string `json:"clusterRoles,omitempty"` // by kind and name of the owner
 	StorageClasses     *Selected           `json:"storageClasses,omitempty"`
@@ -157,7 +157,7 @@ func say(to map[string]string, key, value string, holds bool) {
 	}
 }
 
-// forbidden returns what the two annotations forbid, and removes them.
+// forbidden returns the keys that the two annotations forbid, and removes the annotations.
 func forbidden(annotations map[string]string, key string) (f Forbidden) {
 	if text, found := take(annotations, key); found {
 		f.Denied = []string{}
@@ -184,7 +184,7 @@ func forbid(annotations map[string]string, key string, f Forbidden) {
 	}
 }
 
-// classes joins the two parts of Classes. Without allowed there is none.
+// classes joins the two parts of Classes. It returns nil if allowed is nil.
 func classes(allowed *Allowed, more *Selected) *Classes {
 	if allowed == nil {
 		return nil

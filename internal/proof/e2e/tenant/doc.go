@@ -12,13 +12,13 @@
 //
 // # Files that are made
 //
-// crd.yaml comes from the types in types.go, descriptions.go from their comments, and role.yaml from what the tests have
-// seen the program ask for; go test -update writes them. webhooks.yaml is written by hand.
+// crd.yaml comes from the types in types.go, descriptions.go from their comments, and role.yaml from the accesses that
+// the program asks for in the tests; go test -update writes them. webhooks.yaml is written by hand.
 //
 // # Limits
 //
 // Compared with Capsule it lacks the other kinds (configuration, global resources, resource pools), the options for
-// gateways and devices, and classes that are selected by expressions. A tenant that shares a quota between its namespaces
-// divides it as Capsule does: a moment after the last change. So two namespaces that grow at the same time may together
-// exceed it for that moment.
+// gateways and devices, and classes that are selected by expressions. A tenant that shares a quota between its
+// namespaces divides it as Capsule does: a moment after the last change. So two namespaces that grow at the same time
+// may together exceed it for that moment.
 package tenant

@@ -15,8 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client/webhook"
 )
 
-// allow returns an error unless a class may be used. An empty name is allowed only without a default, because it then
-// means the cluster's own.
+// allow returns an error unless the tenant allows a class. An empty name is allowed.
 func (h *hooks) allow(c *Classes, kind, field, name string) error {
 	if c == nil || name == "" || name == c.Default || c.has(name) {
 		return nil
@@ -35,7 +34,7 @@ func (h *hooks) allow(c *Classes, kind, field, name string) error {
 	return webhook.Invalid(field, "must not be %q; the tenant allows %s", name, c)
 }
 
-// String says which classes there are.
+// String says which classes are allowed.
 func (c *Classes) String() string {
 	all := c.Allowed.Allowed
 	if c.Default != "" && !slices.Contains(all, c.Default) {
@@ -158,7 +157,7 @@ func (h *hooks) checkIngress(_ context.Context, t *Tenant, r *webhook.Request[*n
 	return errors.Join(errs...)
 }
 
-// collides reports whether an Ingress in another namespace must not have the same place.
+// collides reports whether Ingresses in the namespaces namespace and other must not have the same place.
 func (h *hooks) collides(scope CollisionScope, t *Tenant, namespace, other string) bool {
 	switch scope {
 	case CollisionCluster:
@@ -172,7 +171,7 @@ func (h *hooks) collides(scope CollisionScope, t *Tenant, namespace, other strin
 	return false
 }
 
-// place is what two Ingresses cannot both have.
+// place is a host and a path, which two Ingresses cannot both have.
 type place struct{ host, path string }
 
 func places(in *networking.Ingress) (all []place) {

@@ -17,7 +17,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// hooks answers the API server. Its caches may be a moment behind, so what they lack is read from the server.
+// hooks answers the API server. Its caches may be a moment behind, so objects that they lack are read from the server.
 type hooks struct {
 	groups      []string // of the users who own tenants
 	forcePrefix bool
@@ -84,7 +84,7 @@ func find[T meta.Object](ctx context.Context, r client.Resource[T], known cache.
 	return r.Get(ctx, meta.Key{Name: name})
 }
 
-// checkTenant is asked about tenants.
+// checkTenant validates tenants.
 func (h *hooks) checkTenant(_ context.Context, r *webhook.Request[*Tenant]) error {
 	if r.Operation == webhook.Delete {
 		if r.Old.Spec.PreventDeletion {
@@ -98,7 +98,7 @@ func (h *hooks) checkTenant(_ context.Context, r *webhook.Request[*Tenant]) erro
 	return r.Object.check()
 }
 
-// owner reports whether the user is one whom the rules for owners concern.
+// owner reports whether the rules for owners apply to the user.
 func (h *hooks) owner(u webhook.User) bool {
 	return slices.ContainsFunc(u.Groups, func(group string) bool { return slices.Contains(h.groups, group) })
 }
@@ -172,7 +172,8 @@ func (h *hooks) checkNamespace(ctx context.Context, r *webhook.Request[*core.Nam
 		o.ForbiddenAnnotations.newIn("metadata.annotations", r.Object.Annotations, before.Annotations))
 }
 
-// checkCreate is asked about a new namespace. It counts on the server, because the cache may not have the last one yet.
+// checkCreate validates a new namespace. It counts the namespaces on the server, because the cache may not have the
+// last one yet.
 func (h *hooks) checkCreate(ctx context.Context, t *Tenant, ns *core.Namespace) error {
 	if h.forcePrefix && !strings.HasPrefix(ns.Name, t.Name+"-") {
 		return webhook.Invalid("metadata.name", "must begin with %q", t.Name+"-")

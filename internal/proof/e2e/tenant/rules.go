@@ -75,7 +75,7 @@ func compile(regex string) (*regexp.Regexp, error) { return regexp.Compile("^(?:
 // prefixOfAccounts begins the name of a service account as a user.
 const prefixOfAccounts = "system:serviceaccount:"
 
-// check returns what is wrong with a tenant and its definition cannot say.
+// check returns the mistakes of a tenant that its definition cannot find.
 func (t *Tenant) check() error {
 	s, errs := &t.Spec, []error(nil)
 	wrong := func(field, format string, args ...any) { errs = append(errs, webhook.Invalid(field, format, args...)) }

@@ -34,16 +34,17 @@ type Options struct {
 	Namespace string
 	// Listener accepts the calls of the API server. Nil means that the webhooks run elsewhere.
 	Listener net.Listener
-	// Service is what webhooks.yaml and the definition call; Names are hosts of URLs that they have instead.
+	// Service is the Service that webhooks.yaml and the definition call. Names are the hosts of the webhooks if they
+	// have URLs instead.
 	Service meta.Key
 	Names   []string
 	// Groups are those of the users who may own tenants; nil means Group.
 	Groups []string
-	// ForcePrefix makes the names of namespaces begin with that of their tenant.
+	// ForcePrefix requires that the name of a namespace begins with that of its tenant.
 	ForcePrefix bool
 }
 
-// caches are what the webhooks and the controller know.
+// caches has the caches of the webhooks and the controller.
 type caches struct {
 	tenants    *informer.Informer[*Tenant]
 	namespaces *informer.Informer[*core.Namespace]
@@ -147,7 +148,7 @@ func (r *reconciler) sources() []controller.Source[meta.Key] {
 	}
 }
 
-// permissions are what the controller and the webhooks ask for besides their caches.
+// permissions are those of the controller and the webhooks, besides those of their caches.
 func (r *reconciler) permissions() []client.Access {
 	return slices.Concat(
 		r.tenants.Access("get"), r.tenants.Status().Access("get", "update"), r.tenants.Sub("finalizers").Access("update"),
@@ -157,8 +158,8 @@ func (r *reconciler) permissions() []client.Access {
 	)
 }
 
-// reconcile gives each namespace of a tenant what the tenant wants there. The collector deletes the namespaces of a
-// tenant that is deleted.
+// reconcile gives each namespace of a tenant what the tenant wants there. The garbage collector deletes the namespaces
+// of a tenant that is deleted.
 func (r *reconciler) reconcile(ctx context.Context, key meta.Key) (controller.Result, error) {
 	t, ok := r.known.tenants.Reader().Get(key)
 	if !ok || meta.IsDeleting(t) {

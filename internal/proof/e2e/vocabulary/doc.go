@@ -1,2 +1,2 @@
-// Package vocabulary compares the values of package meta with those of k8s.io/apimachinery, at random.
+// Package vocabulary compares random values of package meta with those of k8s.io/apimachinery.
 package vocabulary

@@ -5,7 +5,7 @@ import "time"
 // budget is the time that a run may take. The zero budget has no end.
 type budget struct{ end time.Time }
 
-// budgetOf returns a budget that begins now. A limit of 0 is none.
+// budgetOf returns a budget that begins now. A limit of 0 means no limit.
 func budgetOf(limit time.Duration) budget {
 	if limit == 0 {
 		return budget{}
@@ -13,7 +13,7 @@ func budgetOf(limit time.Duration) budget {
 	return budget{time.Now().Add(limit)}
 }
 
-// allows reports whether there is time for something that takes d.
+// allows reports whether there is time for work that takes d.
 func (b budget) allows(d time.Duration) bool {
 	return b.end.IsZero() || time.Until(b.end) > d
 }

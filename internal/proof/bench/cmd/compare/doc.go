@@ -3,13 +3,13 @@
 //
 //	go run ./cmd/compare                     # all rows, three rounds, about an hour on two cores
 //	go run ./cmd/compare -row watch,slow     # some of them
-//	go run ./cmd/compare -budget 20m         # what can be begun in 20 minutes; the rest is named at the end
+//	go run ./cmd/compare -budget 20m         # the rows that begin within 20 minutes; the end names the others
 //	go run ./cmd/compare -json figures.json  # all samples too
-//	go run ./cmd/compare -short              # that everything works, in seconds; its figures mean nothing
+//	go run ./cmd/compare -short              # checks that everything works, in seconds; its figures mean nothing
 //
 // Nothing else should run at the same time. Each table says what the load of the machine was before and after its
-// samples, averaged over a minute. The measurement is a part of that load, and the row before is a part of the first
-// one. Progress goes to standard error. A missed target is printed as missed.
+// samples, averaged over a minute. The load after the samples includes the measurement itself, and the load before them
+// includes the previous row. Progress goes to standard error. A missed target is printed as missed.
 //
 // With -budget, compare begins a row only before the budget has ended, and a further round of the row only if the rest
 // of the budget is at least as long as the last round took. It finishes each round that it has begun. A table says if
@@ -27,15 +27,15 @@
 // managedFields, from prepared bytes, not compressed. It runs on the same machine, and does the same for both sides: it
 // copies bytes.
 //
-// The rows sync-1 to sync-custom, and manager-real, read other collections, each from a server of its own: pods of
-// which one, 20 or 1,000 are of a workload, or that have no part in common; pods as a cluster has them; deployments,
-// secrets and custom resources. Collections of package canned says what is in them. They show how much of the memory
-// depends on what repeats.
+// The rows sync-1 to sync-custom, and manager-real, read other collections, each from a separate server: pods with one,
+// 20 or 1,000 of each workload; pods that share no part; pods like those of a real cluster; deployments, secrets and
+// custom resources. Collections of package canned says what is in them. They show how much of the memory depends on
+// what repeats.
 //
 // The rows of a manager are one program of controller-runtime (package managed), of which only NewCache differs, with
-// the defaults of both: a streaming list, managedFields in the cache. In the rows manager-fields it reads the node name
-// and the phase of pods: ctrlcache has a projection of them, and controller-runtime whole pods, or a transform that
-// drops all else but metadata.
+// the defaults of both: a streaming list, managedFields in the cache. In the rows manager-fields the program reads the
+// node name and the phase of pods. ctrlcache caches a projection of them. controller-runtime caches whole pods, or uses
+// a transform that drops everything but these two fields and the metadata.
 //
 // The rows failover and own-write need a server that stores what it is sent. Each of their samples has its own process
 // with the server of package clienttest, the same for both sides.

@@ -1,6 +1,6 @@
 package main
 
-// From medians to the tables.
+// This file makes the tables from the medians.
 
 import (
 	"encoding/json"

@@ -21,7 +21,7 @@ type row struct {
 	against     string   // the setting of the other side; the best one if empty
 }
 
-// figure is one thing that a job measures.
+// figure is one measurement of a job.
 type figure struct {
 	name, key string
 	unit      func(float64) string
@@ -29,7 +29,7 @@ type figure struct {
 	target    target
 }
 
-// target is Bowline's target; the zero value is none.
+// target is Bowline's target; the zero value means no target.
 type target struct {
 	text    string
 	reached func(clientgo, bowline float64) bool

@@ -119,7 +119,7 @@ func lists(program string) []contender {
 	return all
 }
 
-// collection splits the name of a job into that which the sides know, and the collection that they read.
+// collection splits the name of a job into the name that the sides know and the collection that they read.
 func collection(job string) (name, objects string) {
 	if name, objects, found := strings.Cut(job, "/"); found {
 		return name, objects
@@ -273,7 +273,7 @@ func (b *bench) add(ctx context.Context, job string, c contender, o *outcome) er
 	}
 	o.Settings, o.Samples = r.Settings, append(o.Samples, r.Figures)
 	answer, err := b.reset(ctx)
-	if len(contenders[job]) > 3 { // it is about lists
+	if len(contenders[job]) > 3 { // the job is about lists
 		o.Asked = answer.Asked
 	}
 	return err
@@ -369,7 +369,8 @@ func startServer(ctx context.Context, dir, program string, args ...string) (url 
 // hellos are the programs that list pods.
 var hellos = []builds.Program{{Name: clientgo, Path: "./hello/clientgo"}, {Name: bowline, Path: "./hello/bowline"}}
 
-// hello builds them, cold in each round, and makes each list the pods once, which shows that they do the same.
+// hello builds these programs, cold in each round. It makes each program list the pods once, to show that they do the
+// same.
 func (b *bench) hello(ctx context.Context, rounds int) ([]*outcome, error) {
 	results, err := builds.Measure(ctx, b.dir, hellos, rounds, b.progress)
 	if err != nil {

@@ -1,13 +1,13 @@
-// Command idle compares what informers cost that wait for events: many informers of pods, each of one empty namespace,
-// on one client, with the defaults of each side. It prints a table of medians:
+// Command idle compares the costs of informers that wait for events: many informers of pods, each of one empty
+// namespace, on one client, with the defaults of each side. It prints a table of medians:
 //
 //	go run ./cmd/idle              # 1,000 informers, three rounds, HTTP/2
 //	go run ./cmd/idle -http1       # the same over HTTP/1.1, where each watch has a connection
 //	go run ./cmd/idle -profiles p  # writes profiles of the last round too: p-bowline.heap and others
 //
-// A sample is one process, which starts the informers, waits until nothing moves any more, and reports what it holds;
-// sample.Waiting says what is measured. The sides take turns, in every other round backwards. Each sample has its own
-// process with the server of package clienttest, which is in no figure.
+// A sample is one process, which starts the informers, waits until the number of its goroutines no longer changes, and
+// reports its memory and its goroutines; sample.Waiting says what is measured. The sides take turns, in every other
+// round backwards. Each sample has its own process with the server of package clienttest, which is in no figure.
 package main
 
 import (
@@ -143,7 +143,7 @@ func (s *side) take(ctx context.Context, dir string, o options, progress io.Writ
 	return nil
 }
 
-// table returns the medians, of one informer.
+// table returns the medians for one informer.
 func table(sides []*side) report.Table {
 	t := report.Table{Header: []string{"one informer"}}
 	for _, s := range sides {

@@ -2,7 +2,7 @@
 // table of medians:
 //
 //	go run ./cmd/shares           # 100,000 pods, three rounds, a quarter of an hour on two cores that do nothing else
-//	go run ./cmd/shares -short    # that everything works, in seconds; its figures mean nothing
+//	go run ./cmd/shares -short    # checks that everything works, in seconds; its figures mean nothing
 //
 // A sample is one process: an informer of *corev1.Pod without managedFields, in pages of 500, in JSON, with one
 // handler. It fills its cache, and then gets one event for each pod of the server; sample.Share says what is measured.

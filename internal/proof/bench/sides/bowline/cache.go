@@ -17,7 +17,7 @@ import (
 	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
-// identity returns what the decoder reads beside each object.
+// identity returns the identity that the decoder reads beside each object.
 func identity(p *corev1.Pod) meta.Identity {
 	return meta.Identity{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), ResourceVersion: p.ResourceVersion}
 }

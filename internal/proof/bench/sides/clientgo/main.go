@@ -1,5 +1,5 @@
 // Command clientgo is the side of client-go: its shared informers, with a transform that keeps the fields that the row
-// needs, JSON or protobuf, no limit of its own on requests, and lists that are read in the way that the setting names:
+// needs, JSON or protobuf, no limit on requests, and lists that are read in the way that the setting names:
 //
 //   - "pages": in pages of 500, as its pager does by default
 //   - "whole": in one answer, which a tweak of the list options asks for, and which a kube-apiserver gives in any case

@@ -21,8 +21,8 @@ var podMeta = func() strategicpatch.LookupPatchMeta {
 	return m
 }()
 
-// The patches of programs on client-go: apimachinery's, and those of the modules that controller-runtime uses for the
-// rest.
+// patches are the functions that programs on client-go use: apimachinery's for strategic merge patches, and for the
+// others those of the modules that controller-runtime uses.
 var patches = sample.Patches{
 	Settings: "JSON and merge patches by evanphx/json-patch/v5, the difference as JSON patch by gomodules.xyz/jsonpatch/v2, " +
 		"the strategic ones by apimachinery's strategicpatch with its schema at hand",

@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/bench/sample"
 )
 
-// queueing has the queue that the setting names: "plain", which only holds keys, or "rate limiting", which is what a
-// controller needs for delays and retries.
+// queueing returns a job with the queue that the setting names: "plain", which only holds keys, or "rate limiting",
+// which is what a controller needs for delays and retries.
 func queueing(job func(sample.Queues) sample.Job) sample.Job {
 	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
 		s, found := map[string]sample.Queues{"plain": plain, "rate limiting": rateLimiting}[p.Setting]

@@ -1,4 +1,4 @@
-// Package control has the controller of Bowline's sides, whose types of a pod differ.
+// Package control has the controller of Bowline's sides, which use different types for pods.
 package control
 
 import (

@@ -23,7 +23,7 @@ func main() {
 	})))
 }
 
-// fewer is cache.New with a transform that keeps what a projection would.
+// fewer is cache.New with a transform that keeps the fields that the projection of the other side keeps.
 func fewer(cfg *rest.Config, o cache.Options) (cache.Cache, error) {
 	o.DefaultTransform = func(obj any) (any, error) {
 		pod, ok := obj.(*corev1.Pod)
