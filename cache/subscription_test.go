@@ -175,7 +175,7 @@ func TestWaitSynced(t *testing.T) {
 		{
 			"fails when the subscription is closed",
 			func(_ things, sub *cache.Subscription, _ context.CancelCauseFunc) { sub.Close() },
-			"wait for a subscription to sync: it is closed",
+			"wait for a subscription to sync: the subscription is closed",
 		},
 		{
 			"prefers synced to all else",

@@ -116,15 +116,15 @@ func validateAccess(a Access) error {
 	hasResource := a.Resource != (meta.GVR{}) || a.Subresource != "" || a.Key != (meta.Key{})
 	switch {
 	case a.Verb == "":
-		return errors.New("client.Access: Verb is empty")
+		return errors.New(`client.Access: Verb must be set, such as "get"`)
 	case a.Path != "" && hasResource:
-		return errors.New("client.Access: Path excludes Resource, Subresource and Key")
+		return errors.New("client.Access: Resource, Subresource and Key must be empty if Path is set")
 	case a.Path != "" && (a.LabelSelector != "" || a.FieldSelector != ""):
-		return errors.New("client.Access: Path excludes LabelSelector and FieldSelector")
+		return errors.New("client.Access: LabelSelector and FieldSelector must be empty if Path is set")
 	case a.Path != "" && a.Path != "*" && !strings.HasPrefix(a.Path, "/"):
 		return fmt.Errorf(`client.Access: Path must be "*" or start with a slash, got %q`, a.Path)
 	case a.Path == "" && a.Resource.Resource == "":
-		return errors.New("client.Access: Resource.Resource and Path are both empty")
+		return errors.New("client.Access: Resource.Resource or Path must be set")
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func decide(ctx context.Context, c *Client, t Type[*accessReview], a Access, s *
 	if s != nil {
 		obj.Spec.User, obj.Spec.UID, obj.Spec.Groups, obj.Spec.Extra = s.User, s.UID, s.Groups, s.Extra
 		if err == nil && s.User == "" && len(s.Groups) == 0 {
-			err = errors.New("client.Subject: User and Groups are both empty")
+			err = errors.New("client.Subject: User or Groups must be set")
 		}
 	}
 	if err != nil {

@@ -136,16 +136,16 @@ func TestInvalidReviewsSendNothing(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"no verb", canI(client.Access{Resource: pods}), self + "client.Access: Verb is empty"},
-		{"nothing", canI(client.Access{Verb: "get"}), self + "client.Access: Resource.Resource and Path are both empty"},
-		{"a subresource of nothing", canI(client.Access{Verb: "get", Subresource: "log"}), self + "client.Access: Resource.Resource and Path are both empty"},
-		{"both", canI(client.Access{Verb: "get", Resource: pods, Path: "/x"}), self + "client.Access: Path excludes Resource, Subresource and Key"},
-		{"a path with a key", canI(client.Access{Verb: "get", Key: web, Path: "/x"}), self + "client.Access: Path excludes Resource, Subresource and Key"},
+		{"no verb", canI(client.Access{Resource: pods}), self + `client.Access: Verb must be set, such as "get"`},
+		{"nothing", canI(client.Access{Verb: "get"}), self + "client.Access: Resource.Resource or Path must be set"},
+		{"a subresource of nothing", canI(client.Access{Verb: "get", Subresource: "log"}), self + "client.Access: Resource.Resource or Path must be set"},
+		{"both", canI(client.Access{Verb: "get", Resource: pods, Path: "/x"}), self + "client.Access: Resource, Subresource and Key must be empty if Path is set"},
+		{"a path with a key", canI(client.Access{Verb: "get", Key: web, Path: "/x"}), self + "client.Access: Resource, Subresource and Key must be empty if Path is set"},
 		{"a path without a slash", canI(client.Access{Verb: "get", Path: "x"}), self + `client.Access: Path must be "*" or start with a slash, got "x"`},
 		{"nobody", func() error {
 			_, err := client.Can(t.Context(), c, client.Subject{UID: "7"}, client.Access{Verb: "get", Path: "/"})
 			return err
-		}(), "create subjectaccessreviews.authorization.k8s.io: client.Subject: User and Groups are both empty"},
+		}(), "create subjectaccessreviews.authorization.k8s.io: client.Subject: User or Groups must be set"},
 		{"no namespace", func() error {
 			_, err := client.Rules(t.Context(), c, "")
 			return err
@@ -153,7 +153,7 @@ func TestInvalidReviewsSendNothing(t *testing.T) {
 		{"no client", func() error {
 			_, err := client.WhoAmI(t.Context(), nil)
 			return err
-		}(), "create selfsubjectreviews.authentication.k8s.io: client.For: the client is nil"},
+		}(), "create selfsubjectreviews.authentication.k8s.io: client.For: the client must not be nil; client.New makes one"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if is[*client.UsageError](t, test.err); test.err.Error() != test.want {

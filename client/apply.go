@@ -102,7 +102,7 @@ func (r resource) applyBody(key meta.Key, p patch.Patch) ([]byte, error) {
 	if err := json.Unmarshal(body, &members); err != nil {
 		return nil, err
 	}
-	if err := decodeMember(members, "metadata", &metadata); err != nil {
+	if err := decodeMember(members, "", "metadata", "an object", &metadata); err != nil {
 		return nil, err
 	}
 	if metadata == nil {
@@ -119,8 +119,8 @@ func (r resource) applyBody(key meta.Key, p patch.Patch) ([]byte, error) {
 		{metadata, "metadata.", "namespace", key.Namespace, "key"},
 	} {
 		var got string
-		if err := decodeMember(f.in, f.name, &got); err != nil {
-			return nil, fmt.Errorf("%s%w", f.path, err)
+		if err := decodeMember(f.in, f.path, f.name, "a string", &got); err != nil {
+			return nil, err
 		}
 		switch {
 		case got == f.want || f.want == "" && f.why == "descriptor": // a subresource may be of any kind
@@ -139,13 +139,13 @@ func (r resource) applyBody(key meta.Key, p patch.Patch) ([]byte, error) {
 }
 
 // decodeMember decodes one member of an object, if it exists.
-func decodeMember(members map[string]json.RawMessage, name string, into any) error {
+func decodeMember(members map[string]json.RawMessage, path, name, want string, into any) error {
 	raw, found := members[name]
 	if !found {
 		return nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("%s has the wrong JSON type: %w", name, err)
+		return fmt.Errorf("%s%s must be %s: %w", path, name, want, err)
 	}
 	return nil
 }

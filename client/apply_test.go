@@ -38,7 +38,7 @@ func TestConfigurationsThatCannotBeAppliedAreRefused(t *testing.T) {
 		{"another namespace", named, in("namespace", "b"), `metadata.namespace must be "web", as in the key, or be left out, got "b"`},
 		{
 			"a name that is none", named, in("name", 1),
-			"metadata.name has the wrong JSON type: json: cannot unmarshal number into Go value of type string",
+			"metadata.name must be a string: json: cannot unmarshal number into Go value of type string",
 		},
 		{
 			"metadata that are none", named,

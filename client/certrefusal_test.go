@@ -88,7 +88,7 @@ func TestARefusedCertificateThatShowsAsABrokenConnection(t *testing.T) {
 
 // Only a connection that breaks in its first write may be a refused certificate. After another failure, and without a certificate
 // in a file, the files are read at their time, and the request is not sent again.
-func TestAFailureThatIsNoRefusedCertificateIsReturned(t *testing.T) {
+func TestAFailureOtherThanARefusedCertificateIsReturned(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		ca   bool // the files have the authority alone

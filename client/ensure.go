@@ -121,7 +121,7 @@ func (r Resource[T]) Ensure(ctx context.Context, want T, o EnsureOptions) (T, En
 func (r resource) ensure(ctx context.Context, want meta.Object, o EnsureOptions) (meta.Object, Ensured, error) {
 	q := r.request("ensure", meta.Key{})
 	if isNil(want) {
-		return nil, Ensured{}, q.fail(&UsageError{Err: errors.New("the object is nil")})
+		return nil, Ensured{}, q.fail(&UsageError{Err: errors.New("the object must not be nil")})
 	}
 	q.key = r.bind(meta.KeyOf(want))
 	w, err := r.wish(q, want, o)

@@ -131,7 +131,7 @@ func TestEnsureRefusesInvalidObjects(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"nil", drop3(r.Ensure(t.Context(), nil, client.EnsureOptions{})), `ensure configmaps: the object is nil`},
+		{"nil", drop3(r.Ensure(t.Context(), nil, client.EnsureOptions{})), `ensure configmaps: the object must not be nil`},
 		{"no name", call(meta.Key{Namespace: "web"}), `ensure configmaps in "web": metadata.name must be set; use Create for a name that the server generates`},
 		{"no namespace", call(meta.Key{Name: "a"}), `ensure configmaps "a": namespace must not be empty for a namespaced resource`},
 		{"a name that leads elsewhere", call(meta.Key{Namespace: "web", Name: "a/b"}), `ensure configmaps "web/a/b": name must be one path segment`},

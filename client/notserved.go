@@ -32,7 +32,7 @@ func (e *OpError) notServed() string {
 		what += fmt.Sprintf(", or its subresource %q", e.Subresource)
 	}
 	if group := e.Resource.Group; !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") {
-		return "the server does not serve " + what + "; the Type may have the wrong version or scope"
+		return "the server does not serve " + what + "; check the version and the scope of the Type"
 	}
 	return "the server does not serve " + what + "; its CustomResourceDefinition may be missing, or have another version or scope"
 }

@@ -23,7 +23,7 @@ func TestAResourceThatIsNotServedIsNamed(t *testing.T) {
 		return client.For(c, client.Type[*Slim]{Group: group, Version: version, Kind: "Slim", Resource: resource})
 	}
 	get := func(r client.Resource[*Slim]) error { return drop(r.Get(t.Context(), key)) }
-	const defined, typed = "; its CustomResourceDefinition may be missing, or have another version or scope", "; the Type may have the wrong version or scope"
+	const defined, typed = "; its CustomResourceDefinition may be missing, or have another version or scope", "; check the version and the scope of the Type"
 	widgets := of("example.com", "v1", "widgets")
 	for _, test := range []struct {
 		name string

@@ -75,7 +75,7 @@ func AddOwner[T meta.Ownable[R], R any](child T, owner Owner) error {
 
 func owned[T meta.Ownable[R], R any](child T, owner Owner, controls bool) error {
 	if isNil(child) {
-		return errors.New("the child is nil")
+		return errors.New("the child must not be nil")
 	}
 	if err := owner.validate(); err != nil {
 		return err
@@ -106,7 +106,7 @@ func owned[T meta.Ownable[R], R any](child T, owner Owner, controls bool) error 
 func RemoveOwner[T meta.Ownable[R], R any](child T, owner Owner) error {
 	switch {
 	case isNil(child):
-		return errors.New("client.RemoveOwner: the child is nil")
+		return errors.New("client.RemoveOwner: the child must not be nil")
 	case owner.Identity.UID == "":
 		return errors.New("client.RemoveOwner: the owner must have a uid")
 	}

@@ -90,7 +90,7 @@ func TestSetControllerRefusesInvalidOwners(t *testing.T) {
 		owner client.Owner
 		want  string
 	}{
-		{"no child", (*ConfigMap)(nil), owner, `client.SetController: the child is nil`},
+		{"no child", (*ConfigMap)(nil), owner, `client.SetController: the child must not be nil`},
 		{"no owner", child("web"), client.Owner{}, `client.SetController: the owner must have a kind and a version; use client.OwnerOf`},
 		{"a nil owner", child("web"), client.OwnerOf(deployments, (*Slim)(nil)), `client.SetController: the owner must have a name`},
 		{"no uid", child("web"), client.OwnerOf(deployments, owning("web", "d", "")), `client.SetController: the owner Deployment "d" must have a uid: create or read it first, with a type that has metadata.uid`},
@@ -116,7 +116,7 @@ func TestSetControllerRefusesInvalidOwners(t *testing.T) {
 		owner client.Owner
 		want  string
 	}{
-		{(*ConfigMap)(nil), owner, "client.RemoveOwner: the child is nil"},
+		{(*ConfigMap)(nil), owner, "client.RemoveOwner: the child must not be nil"},
 		{taken, client.Owner{}, "client.RemoveOwner: the owner must have a uid"},
 	} {
 		if err := client.RemoveOwner(test.child, test.owner); err == nil || err.Error() != test.want {

@@ -124,7 +124,7 @@ func (r RawRequest) validate() error {
 	for name, values := range r.Header {
 		switch {
 		case !isToken(name):
-			errs = append(errs, fmt.Errorf("client.RawRequest: Header has the invalid name %q", name))
+			errs = append(errs, fmt.Errorf("client.RawRequest: Header must have names of printable ASCII without spaces and separators, got %q", name))
 		case slices.Contains(ownHeaders, name):
 			errs = append(errs, fmt.Errorf("client.RawRequest: Header must not have %s, which the client sets", name))
 		case conn.IsImpersonation(name):

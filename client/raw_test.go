@@ -117,7 +117,7 @@ func TestInvalidRawRequestsAreNotSent(t *testing.T) {
 		{"a line break", client.RawRequest{Path: "/a\n"}, `get "/a\n": client.RawRequest: a segment of Path must be UTF-8 text without control characters, got "a\n"`},
 		{"a method that is none", client.RawRequest{Method: "GET /", Path: "/x"}, `get / "/x": client.RawRequest: Method must be an HTTP method other than CONNECT, got "GET /"`},
 		{"a tunnel", client.RawRequest{Method: "connect", Path: "/x"}, `connect "/x": client.RawRequest: Method must be an HTTP method other than CONNECT, got "connect"`},
-		{"a name that is none", header("a b", "1"), `get "/x": client.RawRequest: Header has the invalid name "a b"`},
+		{"a name that is none", header("a b", "1"), `get "/x": client.RawRequest: Header must have names of printable ASCII without spaces and separators, got "a b"`},
 		{"a value with a line break", header("Authorization", "Bearer s3cret\r\nX: y"), `get "/x": client.RawRequest: Header Authorization must have no control characters in its value`},
 		{"the host", header("host", "other"), `get "/x": client.RawRequest: Header must not have Host, which the client sets`},
 		{"an upgrade", header("Upgrade", "websocket"), `get "/x": client.RawRequest: Header must not have Upgrade, which the client sets`},

@@ -71,7 +71,7 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 func newResource(c *Client, t Type[meta.Object], typ reflect.Type) resource {
 	r := resource{c: c, t: t, typ: typ, err: validateType(t)}
 	if c == nil {
-		r.err = errors.New("client.For: the client is nil")
+		r.err = errors.New("client.For: the client must not be nil; client.New makes one")
 		return r
 	}
 	r.note = noteOf(c, typ, t.GVR(), nil)

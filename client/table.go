@@ -243,18 +243,18 @@ func (r resource) addPlain(t *Table, item jsonstream.Item, q request) (meta.List
 		list, err = codec.Unmarshal[*meta.List[json.RawMessage]](item.Raw)
 	}
 	if err != nil {
-		return meta.ListMeta{}, fmt.Errorf("decode what came in place of a table: %w", err)
+		return meta.ListMeta{}, fmt.Errorf("decode the objects that the server sent instead of a table: %w", err)
 	}
 	t.Plain = true
 	t.Columns = []Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "string"}}
 	now := time.Now()
 	for _, raw := range list.Items {
 		if string(raw) == "null" {
-			return meta.ListMeta{}, errors.New("server sent a list with an object that is null")
+			return meta.ListMeta{}, errors.New("server sent null instead of an object in the list")
 		}
 		obj, err := codec.Unmarshal[*meta.Partial](raw)
 		if err != nil {
-			return meta.ListMeta{}, fmt.Errorf("decode what came in place of a table: %w", err)
+			return meta.ListMeta{}, fmt.Errorf("decode the objects that the server sent instead of a table: %w", err)
 		}
 		t.Rows = append(t.Rows, Row{Cells: []any{obj.Name, age(obj.CreationTimestamp.Time, now)}, Raw: raw})
 	}

@@ -194,7 +194,7 @@ func TestATableThatFails(t *testing.T) {
 			[]answer{{body: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"rows":7}`}},
 			`list configmaps: decode a table: decode into []client.tableRow: a JSON number does not fit at rows (byte 67)`, nil,
 		},
-		{"an object that is null", []answer{{body: listOf("7", "", "null")}}, "list configmaps: server sent a list with an object that is null", nil},
+		{"an object that is null", []answer{{body: listOf("7", "", "null")}}, "list configmaps: server sent null instead of an object in the list", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := client.For(connect(t, answers(test.answers...)), slims).Table(t.Context(), client.ListOptions{}, client.TableOptions{})

@@ -111,7 +111,7 @@ func (r resource) tableEvent(f jsonstream.Frame, o TableOptions, managedFields b
 	case errorEvent:
 		return tableItem{}, r.watchError(f)
 	default:
-		return unusable(errors.New("its type is unknown"))
+		return unusable(errUnknownEvent)
 	}
 	if f.Limit != nil {
 		return tableItem{e, &DecodeError{Identity: f.Identity, Err: publicError(f.Limit)}}, nil

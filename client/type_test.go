@@ -23,7 +23,7 @@ func TestAHandleThatCannotBeUsedSaysWhy(t *testing.T) {
 	}{
 		{"the zero handle", client.Resource[*Slim]{}, "the zero client.Resource has no client; use client.For"},
 		{"the zero handle with options", client.Resource[*Slim]{}.With(client.WriteOptions{DryRun: true}), "use client.For"},
-		{"no client", client.For(nil, slims), "client.For: the client is nil"},
+		{"no client", client.For(nil, slims), "client.For: the client must not be nil; client.New makes one"},
 		{"no version", with(func(t *client.Type[*Slim]) { t.Version = "" }), "client.Type: Version must not be empty"},
 		{"no kind", with(func(t *client.Type[*Slim]) { t.Kind = "" }), "client.Type: Kind must not be empty"},
 		{"no resource", with(func(t *client.Type[*Slim]) { t.Resource = "" }), "client.Type: Resource must not be empty"},

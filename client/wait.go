@@ -135,9 +135,9 @@ type wait struct {
 func (w *wait) validate() error {
 	switch {
 	case w.cond.Met == nil:
-		return errors.New("client.Condition: Met is nil")
+		return errors.New("client.Condition: Met must be set")
 	case w.cond.Name == "":
-		return errors.New("client.Condition: Name is empty")
+		return errors.New(`client.Condition: Name must be set, such as "ready"`)
 	}
 	if err := w.r.untyped.usable(); err != nil {
 		return err

@@ -653,8 +653,8 @@ func TestInvalidWaitsSendNothing(t *testing.T) {
 		cond client.Condition
 		want string
 	}{
-		{"no condition", maps, web, client.Condition{}, `wait for configmaps "web/a" to be : client.Condition: Met is nil`},
-		{"no name of it", maps, web, client.Condition{Met: created.Met}, `wait for configmaps "web/a" to be : client.Condition: Name is empty`},
+		{"no condition", maps, web, client.Condition{}, `wait for configmaps "web/a" to be : client.Condition: Met must be set`},
+		{"no name of it", maps, web, client.Condition{Met: created.Met}, `wait for configmaps "web/a" to be : client.Condition: Name must be set, such as "ready"`},
 		{"no name", maps, meta.Key{Namespace: "web"}, created, `wait for configmaps in "web" to be created: name must not be empty`},
 		{"no namespace", maps, meta.Key{Name: "a"}, created, `wait for configmaps "a" to be created: namespace must not be empty for a namespaced resource`},
 		{"a namespace too many", client.For(c, nodes), web, created, `wait for nodes "web/a" to be created: namespace must be empty for a cluster-wide resource, got "web"`},

@@ -289,7 +289,7 @@ func (r resource) event(
 	case errorEvent:
 		return Event[meta.Object]{}, false, r.watchError(f)
 	default:
-		return unusable(errors.New("its type is unknown"))
+		return unusable(errUnknownEvent)
 	}
 	kindless := f.APIVersion == "" && f.Kind == ""
 	// A bookmark may leave out its kind, and so may an object over a limit, whose kind may have been skipped. The kind
@@ -344,6 +344,8 @@ func (r resource) watchError(f jsonstream.Frame) error {
 	excerpt := f.Raw[:min(len(f.Raw), maxExcerpt)]
 	return &EventError{kind: errorEvent, Err: fmt.Errorf("its object is not a Status: %s", shown.Text(string(excerpt)))}
 }
+
+var errUnknownEvent = errors.New("its type must be ADDED, MODIFIED, DELETED, BOOKMARK or ERROR")
 
 // bareError returns the error of a watch that sent an object in place of an event. If the object is a Status, its error
 // counts, although the answer has the code of a success.

@@ -131,7 +131,7 @@ func TestAWatchDecodesEventsAndClassifiesErrors(t *testing.T) {
 			"another type",
 			answer{body: added + event("SYNC", object("a", "2")) + added},
 			got,
-			`server sent an unusable event "SYNC" of "web/a": its type is unknown`, unusable("SYNC"),
+			`server sent an unusable event "SYNC" of "web/a": its type must be ADDED, MODIFIED, DELETED, BOOKMARK or ERROR`, unusable("SYNC"),
 		},
 		{"an unprintable type", answer{body: event("A\\u001b[2J", object("a", "2"))}, "", `unusable event "A"`, nil},
 		{"no type", answer{body: `{"object":` + object("a", "1") + `}`}, "", "the watch event has no type", unusable("")},

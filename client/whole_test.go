@@ -21,7 +21,7 @@ func (*badJSON) UnmarshalJSON([]byte) error  { return io.ErrUnexpectedEOF }
 
 // An answer that is complete by HTTP, and not as JSON, was taken for a broken connection, and asked for five times. It is an error at
 // once. One that was cut off is asked for again, also where only the end of the connection ends the body.
-func TestAWholeAnswerThatIsNoJSONIsNotRetried(t *testing.T) {
+func TestACompleteAnswerThatIsNotJSONIsNotRetried(t *testing.T) {
 	const page = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[`
 	whole, list := object("a", "1"), page+object("a", "1")+"]}"
 	unframed := func(body string) http.Handler {

@@ -43,7 +43,7 @@ func (r Resource[T]) Update(ctx context.Context, obj T) (T, error) {
 func (r resource) sendObject(ctx context.Context, q request, obj meta.Object) (meta.Object, error) {
 	q.collection = q.verb == "create" && q.subresource == ""
 	if isNil(obj) {
-		return nil, q.fail(&UsageError{Err: errors.New("the object is nil")})
+		return nil, q.fail(&UsageError{Err: errors.New("the object must not be nil")})
 	}
 	if q.key.Name == "" {
 		q.key = r.bind(meta.KeyOf(obj))

@@ -43,14 +43,14 @@ func TestObjectsThatCannotBeSent(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"a nil pointer, created", drop(r.Create(t.Context(), nil)), "create configmaps: the object is nil"},
-		{"a nil pointer, updated", drop(r.Update(t.Context(), nil)), "update configmaps: the object is nil"},
+		{"a nil pointer, created", drop(r.Create(t.Context(), nil)), "create configmaps: the object must not be nil"},
+		{"a nil pointer, updated", drop(r.Update(t.Context(), nil)), "update configmaps: the object must not be nil"},
 		{
 			"a nil pointer, as a status", drop(r.Status().Update(t.Context(), nil)),
-			"update configmaps/status: the object is nil",
+			"update configmaps/status: the object must not be nil",
 		},
-		{"a nil map", drop(maps.Create(t.Context(), nil)), "the object is nil"},
-		{"a nil interface", drop(none.Create(t.Context(), nil)), "the object is nil"},
+		{"a nil map", drop(maps.Create(t.Context(), nil)), "the object must not be nil"},
+		{"a nil interface", drop(none.Create(t.Context(), nil)), "the object must not be nil"},
 		{
 			"one that is no JSON", drop(odd.Create(t.Context(), &unencodable{Identity: at(web)})),
 			`create configmaps "web/a": encode *client_test.unencodable: json: unsupported type: func()`,

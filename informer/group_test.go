@@ -204,7 +204,7 @@ func TestAGroupReturnsTheErrorOfTheCacheAndNotThatOfItsSource(t *testing.T) {
 			}
 		})
 	}
-	if err := informer.Run(t.Context(), source); err == nil || !strings.Contains(err.Error(), "it is closed") {
+	if err := informer.Run(t.Context(), source); err == nil || !strings.Contains(err.Error(), "the subscription is closed") {
 		t.Errorf("alone: Run returned %v", err)
 	}
 }

@@ -109,7 +109,7 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 		},
 		{
 			name: "an event of an unknown type (behaviour 45, fault F20)", fault: frames(true, unknownType),
-			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "its type is unknown",
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "its type must be ADDED, MODIFIED, DELETED, BOOKMARK or ERROR",
 		},
 		{
 			name: "an event of another kind", fault: frames(true, wrongKind),

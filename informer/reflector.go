@@ -172,7 +172,7 @@ func (r *reflector[T]) enter(todo effect) {
 			st.Why = todo.why
 		}
 	})
-	r.informer.log.Logger().V(4).Info("informer", "name", r.o.called(), "resource", r.source.GVR().String(), "namespace", r.namespace,
+	r.informer.log.Logger().V(4).Info("the informer enters a state", "name", r.o.called(), "resource", r.source.GVR().String(), "namespace", r.namespace,
 		"state", r.s.phase.String(), "version", r.s.version)
 }
 

@@ -79,7 +79,7 @@ func TestAutoFindsOutWhatTheServerServes(t *testing.T) {
 		},
 		{
 			name: "it sends what is no event", answer: frames(false, startObject, unknownType), lasts: time.Minute,
-			mode: informer.Paged, why: "its type is unknown", known: true,
+			mode: informer.Paged, why: "its type must be ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", known: true,
 		},
 		{
 			name: "it fails within the stream (behaviour 177)", answer: frames(false, errorEvent(500, "InternalError", "")), lasts: time.Minute,

@@ -184,7 +184,7 @@ func TestDrainIsBoundedByItsContext(t *testing.T) {
 }
 
 // A Drain that waits for a key in progress ends when the last ready key is cancelled, too.
-func TestDrainEndsWhenNothingIsLeftForWhateverReason(t *testing.T) {
+func TestDrainEndsWhenTheQueueIsEmptyForAnyReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := workqueue.New(workqueue.Options[string]{})
 		q.Add("held")

@@ -329,7 +329,7 @@ func TestAdmissionDoesNotGiveAnAddressTwice(t *testing.T) {
 
 func TestOptionsOfServicesAreChecked(t *testing.T) {
 	err := clienttest.New(clienttest.Options{Services: map[string]http.Handler{"hooks": answering(""), "a/b": nil}}).Run(t.Context())
-	for _, want := range []string{`the key must be NAMESPACE/NAME of a service, got "hooks"`, `the handler of "a/b" is nil`} {
+	for _, want := range []string{`the key must be NAMESPACE/NAME of a service, got "hooks"`, `the handler of "a/b" must not be nil`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %s", err, want)
 		}

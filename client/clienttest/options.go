@@ -138,10 +138,17 @@ type Options struct {
 // validate returns every reason why o cannot be used.
 func (o Options) validate() error {
 	var errs []error
-	names := []string{"BookmarkEvery", "HistoryAge", "Replicas"}
-	for i, v := range []int64{int64(o.BookmarkEvery), int64(o.HistoryAge), int64(o.Replicas)} {
-		if v < 0 {
-			errs = append(errs, fmt.Errorf("clienttest.Options: %s must not be negative", names[i]))
+	for _, f := range []struct {
+		name     string
+		got      any
+		negative bool
+	}{
+		{"BookmarkEvery", o.BookmarkEvery, o.BookmarkEvery < 0},
+		{"HistoryAge", o.HistoryAge, o.HistoryAge < 0},
+		{"Replicas", o.Replicas, o.Replicas < 0},
+	} {
+		if f.negative {
+			errs = append(errs, fmt.Errorf("clienttest.Options: %s must not be negative, got %v", f.name, f.got))
 		}
 	}
 	for name, handler := range o.Services {
@@ -149,17 +156,17 @@ func (o Options) validate() error {
 			errs = append(errs, fmt.Errorf("clienttest.Options: Services: the key must be NAMESPACE/NAME of a service, got %q", name))
 		}
 		if handler == nil {
-			errs = append(errs, fmt.Errorf("clienttest.Options: Services: the handler of %q is nil", name))
+			errs = append(errs, fmt.Errorf("clienttest.Options: Services: the handler of %q must not be nil", name))
 		}
 	}
 	if o.RBAC && o.Authorize != nil {
-		errs = append(errs, errors.New("clienttest.Options: RBAC and Authorize exclude each other, and both are set"))
+		errs = append(errs, errors.New("clienttest.Options: Authorize must be nil if RBAC is set"))
 	}
 	if o.StreamingLists < StreamingServed || o.StreamingLists > StreamingEndless {
-		errs = append(errs, fmt.Errorf("clienttest.Options: StreamingLists must be one of its constants, got %d", o.StreamingLists))
+		errs = append(errs, fmt.Errorf("clienttest.Options: StreamingLists must be StreamingServed, StreamingRefused, StreamingIgnored or StreamingEndless, got %d", o.StreamingLists))
 	}
 	if o.ShardedLists < ShardsIgnored || o.ShardedLists > ShardsClaimed {
-		errs = append(errs, fmt.Errorf("clienttest.Options: ShardedLists must be one of its constants, got %d", o.ShardedLists))
+		errs = append(errs, fmt.Errorf("clienttest.Options: ShardedLists must be ShardsIgnored, ShardsServed or ShardsClaimed, got %d", o.ShardedLists))
 	}
 	return errors.Join(errs...)
 }

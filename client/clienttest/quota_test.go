@@ -186,7 +186,7 @@ func TestQuotasFollowTheirLimitsAndTheirStatus(t *testing.T) {
 }
 
 // A quota counts the objects that others write while admission is asked.
-func TestQuotasCountWhatOthersWriteMeanwhile(t *testing.T) {
+func TestQuotasCountConcurrentWrites(t *testing.T) {
 	var h *harness
 	other := false
 	h = newHarness(t, clienttest.Options{Validate: func(_ context.Context, a *clienttest.Admission) error {

@@ -191,7 +191,7 @@ func TestObjectsThatTheServerWouldRefuseAreErrors(t *testing.T) {
 
 func TestRBACAndAuthorizeExcludeEachOther(t *testing.T) {
 	server := clienttest.New(clienttest.Options{RBAC: true, Authorize: func(clienttest.Access) (bool, string) { return true, "" }})
-	if err := server.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "RBAC and Authorize exclude each other") {
+	if err := server.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "Authorize must be nil if RBAC is set") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -78,7 +78,7 @@ func (o *RecordOptions) validate() error {
 		errs = append(errs, fmt.Errorf("clienttest.RecordOptions: "+format, args...))
 	}
 	if o.File == "" {
-		fail("File must be a path")
+		fail("File must be set")
 	}
 	if len(o.Resources) == 0 {
 		fail("Resources must not be empty")
@@ -111,7 +111,7 @@ func (o *RecordOptions) validate() error {
 		fail("MaxBytes must not be negative, got %d", o.MaxBytes)
 	}
 	if o.Secrets < SecretsHashed || o.Secrets > SecretsKept {
-		fail("Secrets must be one of its constants, got %d", o.Secrets)
+		fail("Secrets must be SecretsHashed, SecretsOmitted or SecretsKept, got %d", o.Secrets)
 	}
 	return errors.Join(errs...)
 }

@@ -140,7 +140,7 @@ func TestRecordOptionsSayWhatIsWrong(t *testing.T) {
 		o    clienttest.RecordOptions
 		want string
 	}{
-		{clienttest.RecordOptions{Resources: []meta.GVR{pods}}, "File must be a path"},
+		{clienttest.RecordOptions{Resources: []meta.GVR{pods}}, "File must be set"},
 		{clienttest.RecordOptions{File: "f"}, "Resources must not be empty"},
 		{clienttest.RecordOptions{File: "f", Resources: []meta.GVR{{Resource: "pods"}}}, "Resources[0].Version must not be empty"},
 		{clienttest.RecordOptions{File: "f", Resources: []meta.GVR{{Version: "v1", Resource: "a/b"}}}, "Resources[0].Resource"},
@@ -152,7 +152,7 @@ func TestRecordOptionsSayWhatIsWrong(t *testing.T) {
 		{clienttest.RecordOptions{File: "f", Resources: []meta.GVR{pods}, Namespaces: []string{"a", "a"}}, `Namespaces[1] duplicates Namespaces[0] ("a")`},
 		{clienttest.RecordOptions{File: "f", Resources: []meta.GVR{pods}, Namespaces: []string{""}}, "Namespaces[0]"},
 		{clienttest.RecordOptions{File: "f", Resources: []meta.GVR{pods}, MaxBytes: -1}, "MaxBytes must not be negative, got -1"},
-		{clienttest.RecordOptions{File: "f", Resources: []meta.GVR{pods}, Secrets: 3}, "Secrets must be one of its constants, got 3"},
+		{clienttest.RecordOptions{File: "f", Resources: []meta.GVR{pods}, Secrets: 3}, "Secrets must be SecretsHashed, SecretsOmitted or SecretsKept, got 3"},
 	} {
 		if err := clienttest.Record(t.Context(), nil, c.o); err == nil || !strings.Contains(err.Error(), "clienttest.RecordOptions: "+c.want) {
 			t.Errorf("the error is %v, want %q", err, c.want)
@@ -160,7 +160,7 @@ func TestRecordOptionsSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeRecordedIsAnErrorBeforeAnythingIsWritten(t *testing.T) {
+func TestRecordFailsBeforeItWritesIfItCannotReadAResource(t *testing.T) {
 	forbidden := func(a clienttest.Access) (bool, string) {
 		return a.Resource.Resource != "secrets" || a.Verb != "list" || a.Key.Namespace == "open", "no secrets for you"
 	}

@@ -134,7 +134,7 @@ func (p *replay) firstVersion(d *object.Draft) uint64 {
 func (p *replay) serving(tx store.Tx, res *recording.Resource) (*resource, error) {
 	if r := p.registry.named(res.GVR()); r != nil {
 		if r.Kind != res.Kind || (r.Scope == meta.Namespaced) != res.Namespaced {
-			return nil, fmt.Errorf("the recording has %s as %s, namespaced: %v, and this server as %s, %v",
+			return nil, fmt.Errorf("the recording has %s of kind %s, namespaced: %v, and this server has kind %s, namespaced: %v",
 				res.Name(), res.Kind, res.Namespaced, r.Kind, r.Scope == meta.Namespaced)
 		}
 		return r, nil

@@ -111,7 +111,7 @@ func TestATokenReviewKnowsTheTokenOfTheOptions(t *testing.T) {
 	}
 }
 
-func TestThereAreNoComponents(t *testing.T) {
+func TestTheListOfComponentStatusesIsEmpty(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	a := h.do(t, http.MethodGet, "/api/v1/componentstatuses", "")
 	if a.code != http.StatusOK || !strings.Contains(a.body, `"items":[]`) || !strings.Contains(a.header.Get("Warning"), "v1 ComponentStatus is deprecated") {

@@ -59,8 +59,8 @@ func TestRun(t *testing.T) {
 		})
 		err := s.Run(t.Context())
 		for _, want := range []string{
-			"HistoryAge must not be negative", "BookmarkEvery must not be negative", "Replicas must not be negative",
-			"StreamingLists must be one of its constants, got 9", `"pods": pods.v1 is registered already`, `Version must be one path segment`,
+			"HistoryAge must not be negative, got -1ns", "BookmarkEvery must not be negative, got -1ns", "Replicas must not be negative, got -1",
+			"StreamingLists must be StreamingServed, StreamingRefused, StreamingIgnored or StreamingEndless, got 9", `"pods": pods.v1 is registered already`, `Version must be one path segment`,
 			"Resource must not be empty", "SelectableFields must be paths outside of metadata",
 		} {
 			if err == nil || !strings.Contains(err.Error(), want) {

@@ -81,7 +81,7 @@ func TestShardedLists(t *testing.T) {
 		}
 	}
 	err = clienttest.New(clienttest.Options{ShardedLists: 3}).Run(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "ShardedLists must be one of its constants, got 3") {
+	if err == nil || !strings.Contains(err.Error(), "ShardedLists must be ShardsIgnored, ShardsServed or ShardsClaimed, got 3") {
 		t.Errorf("a mode that is none gives %v", err)
 	}
 }

@@ -263,7 +263,7 @@ func (s *Schema) setOther(w word, words []word) error {
 			return fmt.Errorf("the word pattern of the tag is for strings, and the field is %s", shown(s))
 		}
 		if _, err := regexp.Compile(w.value); err != nil {
-			return fmt.Errorf("the word pattern of the tag is no regular expression: %w", err)
+			return fmt.Errorf("the word pattern of the tag must be a regular expression: %w", err)
 		}
 		s.Pattern = w.value
 	case "format":

@@ -56,7 +56,7 @@ func schemaOf(t reflect.Type, o Options) (*Schema, error) {
 	b.describe(s, place{})
 	for path := range descriptions {
 		if !b.described[path] {
-			b.errs = append(b.errs, fmt.Errorf("crd.Options: Descriptions has %q, which is no path of a member of %v", path, b.root))
+			b.errs = append(b.errs, fmt.Errorf("crd.Options: Descriptions has %q, which is not the path of a member of %v", path, b.root))
 		}
 	}
 	slices.SortFunc(b.errs, func(x, y error) int { return strings.Compare(x.Error(), y.Error()) })

@@ -14,7 +14,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-var errNil = errors.New("crd: the definition is nil")
+var errNil = errors.New("crd: the definition must not be nil; crd.Of makes one")
 
 // InstallOptions choose what [InstallWith] may change. The zero value is the behaviour of [Install].
 type InstallOptions struct {

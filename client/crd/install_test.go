@@ -261,7 +261,7 @@ func TestAVersionIsNotDropped(t *testing.T) {
 func TestInstallSaysWhyItFails(t *testing.T) {
 	start(t, func(t *testing.T, s *clienttest.Server, c *client.Client) {
 		sites := crd.MustOf(Sites, crd.Options{})
-		if err := crd.Install(t.Context(), c, nil); err == nil || err.Error() != "crd: the definition is nil" {
+		if err := crd.Install(t.Context(), c, nil); err == nil || err.Error() != "crd: the definition must not be nil; crd.Of makes one" {
 			t.Error(err)
 		}
 		if err := crd.InstallWith(t.Context(), c, nil, crd.InstallOptions{Timeout: -1}); err == nil || !strings.Contains(err.Error(), "Timeout must not be negative") {

@@ -15,7 +15,7 @@ var (
 	subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
 )
 
-const labelRule = "1 to 63 lower-case letters, digits and dashes, the first a letter and the last no dash"
+const labelRule = "1 to 63 lower-case letters, digits and dashes, the first a letter and the last a letter or digit"
 
 // checkNames checks the names of a resource.
 func checkNames(d *Definition) error {
@@ -32,7 +32,7 @@ func checkNames(d *Definition) error {
 	isLabel("client.Type: Resource", names.Plural)
 	isKind := func(what, kind string) {
 		if !label.MatchString(strings.ToLower(kind)) {
-			errs = append(errs, fmt.Errorf("%s must have 1 to 63 letters, digits and dashes, the first a letter and the last no dash, got %q", what, kind))
+			errs = append(errs, fmt.Errorf("%s must have 1 to 63 letters, digits and dashes, the first a letter and the last a letter or digit, got %q", what, kind))
 		}
 	}
 	isKind("client.Type: Kind", names.Kind)

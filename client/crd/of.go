@@ -115,7 +115,7 @@ type OtherVersion struct {
 func Other[T meta.Object](t client.Type[T], o Options) OtherVersion {
 	v, err := VersionOf(reflect.TypeFor[T](), t.Version, o)
 	if name := setForAll(o); name != "" {
-		err = errors.Join(err, fmt.Errorf("crd.Options of version %s: %s is about all versions, set it in the options of Of", t.Version, name))
+		err = errors.Join(err, fmt.Errorf("crd.Options of version %s: %s must be zero, because it is about all versions; set it in the options of Of", t.Version, name))
 	}
 	return OtherVersion{t.Group, t.Kind, t.Resource, t.Scope, v, err}
 }
@@ -188,7 +188,7 @@ func (v *Version) deprecate(o Options) error {
 	switch warning := o.DeprecationWarning; {
 	case warning == "":
 	case !o.Deprecated:
-		return errors.New("crd.Options: DeprecationWarning is set, and Deprecated is false")
+		return errors.New("crd.Options: DeprecationWarning must be empty unless Deprecated is set")
 	case len(warning) > 256:
 		return fmt.Errorf("crd.Options: DeprecationWarning must have at most 256 bytes, got %d", len(warning))
 	default:

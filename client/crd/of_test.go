@@ -192,7 +192,7 @@ func TestMistakesNameTheFieldAndWhatIsAllowed(t *testing.T) {
 		}](crd.Options{}), `the word default of the tag: 1 must be at least 2`},
 		"a default outside of the enum": {of[struct {
 			A string `json:"a" crd:"default=c; enum=a,b"`
-		}](crd.Options{}), `"c" is none of the values of the enum, which are "a", "b"`},
+		}](crd.Options{}), `"c" is not in the enum, which has "a", "b"`},
 		"a default that does not match": {of[struct {
 			A string `json:"a" crd:"default=B; pattern=^[a-z]$"`
 		}](crd.Options{}), `"B" does not match the pattern ^[a-z]$`},
@@ -220,7 +220,7 @@ func TestMistakesNameTheFieldAndWhatIsAllowed(t *testing.T) {
 		}](crd.Options{}), `field Spec.A of crd_test.object[...]: the field has an enum and may be null, which no server accepts together`},
 		"a pattern that does not compile": {of[struct {
 			A string `json:"a" crd:"pattern=["`
-		}](crd.Options{}), `the word pattern of the tag is no regular expression: error parsing regexp`},
+		}](crd.Options{}), `the word pattern of the tag must be a regular expression: error parsing regexp`},
 		"a pattern of a number": {of[struct {
 			A int `json:"a" crd:"pattern=a"`
 		}](crd.Options{}), `the word pattern of the tag is for strings, and the field is of type integer`},
@@ -362,30 +362,30 @@ func TestWrongOptionsAreErrors(t *testing.T) {
 		`Columns[0]: Name must be set`:               {Columns: []crd.Column{{JSONPath: ".spec"}}},
 		`Columns[0]: JSONPath must start with a dot`: {Columns: []crd.Column{{Name: "A", JSONPath: "spec"}}},
 
-		`Columns[0]: JSONPath is ".spec.nope", which is no path of a member; members are ["spec"]`: {Columns: []crd.Column{{Name: "A", JSONPath: ".spec.nope"}}},
+		`Columns[0]: JSONPath is ".spec.nope", which is not the path of a member; members are ["spec"]`: {Columns: []crd.Column{{Name: "A", JSONPath: ".spec.nope"}}},
 
 		`Columns[0]: Type must be one of`:                                                       {Columns: []crd.Column{{Name: "A", JSONPath: ".spec.text", Type: "text"}}},
 		`Columns[0]: Format must be one of ["byte" "date"`:                                      {Columns: []crd.Column{{Name: "A", JSONPath: ".spec.text", Format: "name"}}},
 		`Scale.SpecReplicas must be a path that starts with .spec., got "spec.replicas"`:        {Scale: &crd.Scale{SpecReplicas: "spec.replicas", StatusReplicas: ".spec.replicas"}},
 		`Scale.SpecReplicas is ".spec.text", which must be a member of type integer`:            {Scale: &crd.Scale{SpecReplicas: ".spec.text", StatusReplicas: ".status.replicas"}},
 		`SelectableFields[0] is ".spec.list", which must be the path of a string`:               {SelectableFields: []string{".spec.list"}},
-		`SelectableFields[1] is ".spec.text", which is there already`:                           {SelectableFields: []string{".spec.text", ".spec.text"}},
-		`Descriptions has "spec.nope", which is no path of a member`:                            {Descriptions: map[string]string{"spec.nope": "x"}},
+		`SelectableFields[1] must not be listed twice, got ".spec.text"`:                        {SelectableFields: []string{".spec.text", ".spec.text"}},
+		`Descriptions has "spec.nope", which is not the path of a member`:                       {Descriptions: map[string]string{"spec.nope": "x"}},
 		`crd.Options has a rule with the fieldPath ".spec.nope", and there is no member "nope"`: {Rules: []crd.Rule{{Rule: "true", FieldPath: ".spec.nope"}}},
 
-		`Rules[0] has a rule without a text`:                                          {Rules: []crd.Rule{{}}},
-		`DeprecationWarning is set, and Deprecated is false`:                          {DeprecationWarning: "old"},
-		`ShortNames[0] must have 1 to 63 lower-case letters`:                          {ShortNames: []string{"T"}},
-		`Categories[0] must have`:                                                     {Categories: []string{""}},
-		`Singular must have`:                                                          {Singular: "a thing"},
-		`Storage is "v2", which must be one of the versions ["v1"]`:                   {Storage: "v2"},
-		`Others has the version v1 twice, or it is that of Of's type`:                 {Others: []crd.OtherVersion{crd.Other(things, crd.Options{})}},
-		`Others has Thing things.example.org (Namespaced), which must have the group`: {Others: []crd.OtherVersion{crd.Other(elsewhere, crd.Options{})}},
-		`crd.Options of version v1alpha1: ShortNames is about all versions`:           {Others: []crd.OtherVersion{crd.Other(older, crd.Options{ShortNames: []string{"t"}})}},
-		`an element of Others is zero; make it with crd.Other`:                        {Others: make([]crd.OtherVersion, 1)},
-		`Conversion must have a URL or a Service, and not both`:                       {Conversion: &crd.WebhookClient{}},
-		`Conversion.URL must be an https URL`:                                         {Conversion: &crd.WebhookClient{URL: "http://a"}},
-		`Conversion.Service must have a Namespace and a Name`:                         {Conversion: &crd.WebhookClient{Service: &crd.WebhookService{}}},
+		`Rules[0] has a rule without a text`:                                                         {Rules: []crd.Rule{{}}},
+		`DeprecationWarning must be empty unless Deprecated is set`:                                  {DeprecationWarning: "old"},
+		`ShortNames[0] must have 1 to 63 lower-case letters`:                                         {ShortNames: []string{"T"}},
+		`Categories[0] must have`:                                                                    {Categories: []string{""}},
+		`Singular must have`:                                                                         {Singular: "a thing"},
+		`Storage is "v2", which must be one of the versions ["v1"]`:                                  {Storage: "v2"},
+		`Others has the version v1 twice, or it is that of Of's type`:                                {Others: []crd.OtherVersion{crd.Other(things, crd.Options{})}},
+		`Others has Thing things.example.org (Namespaced), which must have the group`:                {Others: []crd.OtherVersion{crd.Other(elsewhere, crd.Options{})}},
+		`crd.Options of version v1alpha1: ShortNames must be zero, because it is about all versions`: {Others: []crd.OtherVersion{crd.Other(older, crd.Options{ShortNames: []string{"t"}})}},
+		`an element of Others is zero; make it with crd.Other`:                                       {Others: make([]crd.OtherVersion, 1)},
+		`Conversion must have a URL or a Service, and not both`:                                      {Conversion: &crd.WebhookClient{}},
+		`Conversion.URL must be an https URL`:                                                        {Conversion: &crd.WebhookClient{URL: "http://a"}},
+		`Conversion.Service must have a Namespace and a Name`:                                        {Conversion: &crd.WebhookClient{Service: &crd.WebhookService{}}},
 	} {
 		_, err := crd.Of(things, o)
 		wantError(t, err, want)

@@ -69,7 +69,7 @@ func (v *Version) columns(columns []Column) error {
 		var is *Schema
 		if simplePath.MatchString(c.JSONPath) {
 			if is = v.lookup(c.JSONPath); is == nil {
-				return fmt.Errorf("%s: JSONPath is %q, which is no path of a member; members are %q", what, c.JSONPath, v.Schema.OpenAPIV3Schema.members())
+				return fmt.Errorf("%s: JSONPath is %q, which is not the path of a member; members are %q", what, c.JSONPath, v.Schema.OpenAPIV3Schema.members())
 			}
 		}
 		if c.Type == "" {
@@ -134,11 +134,11 @@ func (v *Version) selectable(paths []string) error {
 		}
 		switch {
 		case strings.HasPrefix(path, ".metadata."):
-			return fmt.Errorf("%s is %q, and the fields of metadata cannot be added", what, path)
+			return fmt.Errorf("%s must be a path outside of metadata, got %q", what, path)
 		case member == nil || !slices.Contains([]string{"string", "integer", "boolean"}, member.Type):
 			return fmt.Errorf("%s is %q, which must be the path of a string, an integer or a boolean", what, path)
 		case slices.Index(paths, path) < i:
-			return fmt.Errorf("%s is %q, which is there already", what, path)
+			return fmt.Errorf("%s must not be listed twice, got %q", what, path)
 		}
 		v.SelectableFields = append(v.SelectableFields, SelectableField{JSONPath: path})
 	}

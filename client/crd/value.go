@@ -66,7 +66,7 @@ func (s *Schema) checkValue(v any, at string) error {
 		return refuse("%s is not allowed, the value is %s", asJSON(v), shown(s))
 	}
 	if len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(e json.RawMessage) bool { return string(e) == asJSON(v) }) {
-		return refuse("%s is none of the values of the enum, which are %s", asJSON(v), bytes.Join(rawTexts(s.Enum), []byte(", ")))
+		return refuse("%s is not in the enum, which has %s", asJSON(v), bytes.Join(rawTexts(s.Enum), []byte(", ")))
 	}
 	switch v := v.(type) {
 	case string:

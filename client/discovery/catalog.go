@@ -89,7 +89,7 @@ type Catalog struct {
 func New(c *client.Client, o Options) *Catalog {
 	d := &Catalog{client: c, invalid: o.validate(), maxDocument: maxDocument, entries: map[string]*entry{}}
 	if c == nil {
-		d.invalid = errors.New("discovery.New: the client is nil")
+		d.invalid = errors.New("discovery.New: the client must not be nil; client.New makes one")
 	}
 	o.TTL, o.MissTTL = cmp.Or(o.TTL, time.Minute), cmp.Or(o.MissTTL, 10*time.Second)
 	d.options = o

@@ -117,7 +117,7 @@ func TestAPartialFailure(t *testing.T) {
 			t.Errorf("got %s, want the resources of apps and of the version that answers", got)
 		}
 		if aggregated {
-			if want := `discover example.dev/v1: the server could not reach its extension server`; err.Error() != want {
+			if want := `discover example.dev/v1: the server does not reach its extension server`; err.Error() != want {
 				t.Errorf("error is %q, want %q", err, want)
 			}
 			if got := groupNames(t, t.Context(), r.catalog); !strings.Contains(got, "example.dev@v1beta1 v1! v1beta1") {

@@ -14,7 +14,7 @@ import (
 
 // errStale says that a group version's resources are unknown, because the server could not ask the extension server
 // that serves it.
-var errStale = errors.New("the server could not reach its extension server")
+var errStale = errors.New("the server does not reach its extension server")
 
 // DownError says that some group versions could not be asked. If the call was for one kind or name, it is unknown
 // whether the server has it. Otherwise the error comes along with the results of the other group versions, which are

@@ -18,7 +18,7 @@ func TestInvalidArgumentsSendNoRequest(t *testing.T) {
 		call    func(*discovery.Catalog) error
 		want    string
 	}{
-		{"no client", discovery.New(nil, discovery.Options{}), nil, "discovery.New: the client is nil"},
+		{"no client", discovery.New(nil, discovery.Options{}), nil, "discovery.New: the client must not be nil; client.New makes one"},
 		{"the zero catalog", new(discovery.Catalog), nil, "the zero discovery.Catalog has no client; use discovery.New"},
 		{
 			"negative options", discovery.New(r.client, discovery.Options{TTL: -1, MissTTL: -time.Second}), nil,

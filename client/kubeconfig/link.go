@@ -29,7 +29,7 @@ func target(path string) (string, error) {
 			continue
 		}
 		if links++; links > 40 {
-			return "", errors.New("too many symbolic links")
+			return "", errors.New("its path leads through more than 40 symbolic links")
 		}
 		if !trusted(info) {
 			return "", fmt.Errorf("%s is a symbolic link of another user", printable(next))

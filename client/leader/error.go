@@ -73,6 +73,6 @@ func (e *Elector) shared() error {
 }
 
 func (e *Elector) coordinated(strategy string) error {
-	return fmt.Errorf("lead by lease %q: its spec.strategy is %q, so %w; use another lease, or remove the strategy",
+	return fmt.Errorf("lead by lease %q: its spec.strategy is %q: %w; use another lease, or remove the strategy",
 		e.key, shown.Text(strategy), ErrCoordinated)
 }

@@ -66,7 +66,7 @@ func TestAQuantityIsWrittenInItsCanonicalForm(t *testing.T) {
 	}
 }
 
-func TestATextThatIsNoQuantityIsAnErrorThatSaysWhatIsAllowed(t *testing.T) {
+func TestParseQuantitySaysWhatIsAllowed(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "begin with a number", "-": "begin with a number", ".": "begin with a number", "Ki": "begin with a number",
 		"aoeu": "begin with a number", " 1": "begin with a number", "1 ": "unit must be", "1.1.M": "unit must be",

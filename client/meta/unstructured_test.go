@@ -77,7 +77,7 @@ func TestUnstructuredDecodesTheOtherTypes(t *testing.T) {
 	}
 }
 
-func TestUnstructuredRefusesWhatIsNoObject(t *testing.T) {
+func TestUnstructuredRefusesJSONThatIsNotAnObject(t *testing.T) {
 	for _, text := range []string{`[]`, `"a"`, `1`, `true`, `{"a":1}{}`, `{"a":1} x`, `{"a":`, ``} {
 		u := meta.Unstructured{Object: map[string]any{"kept": true}}
 		if err := u.UnmarshalJSON([]byte(text)); err == nil {

@@ -40,7 +40,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 // begin checks that the recorder can be run, and marks it as running.
 func (r *Recorder) begin() (instance string, err error) {
 	if r == nil || r.c == nil {
-		return "", errors.New("the client is nil")
+		return "", errors.New("recorder.New: the client must not be nil")
 	}
 	if err := r.o.validate(); err != nil {
 		return "", err
@@ -51,7 +51,7 @@ func (r *Recorder) begin() (instance string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.running {
-		return "", errors.New("it is running already")
+		return "", errors.New("already running")
 	}
 	r.running = true
 	r.book.open()
@@ -155,7 +155,7 @@ func (r *run) tell(ctx context.Context) time.Duration {
 		r.report("cut", "records are cut", news.cut)
 	}
 	if news.odd != nil {
-		r.report("reason", "a record has an odd reason", news.odd)
+		r.report("reason", "a record has a reason that no condition may have", news.odd)
 	}
 	return again
 }

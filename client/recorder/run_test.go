@@ -45,7 +45,7 @@ func TestWrongOptionsEndRunAtOnce(t *testing.T) {
 			}
 		})
 	}
-	if err := recorder.New(nil, recorder.Options{Controller: "a"}).Run(t.Context()); err == nil || err.Error() != "run recorder: the client is nil" {
+	if err := recorder.New(nil, recorder.Options{Controller: "a"}).Run(t.Context()); err == nil || err.Error() != "run recorder: recorder.New: the client must not be nil" {
 		t.Errorf("the error is %v", err)
 	}
 	if err := (*recorder.Recorder)(nil).Run(t.Context()); err == nil {
@@ -190,7 +190,7 @@ func TestTheEndOfRunTriesOnceMore(t *testing.T) {
 func TestARecorderRunsOnce(t *testing.T) {
 	bubble(t, recorder.Options{}, func(r *rig) {
 		r.start()
-		if err := r.recorder.Run(r.Context()); err == nil || err.Error() != "run recorder: it is running already" {
+		if err := r.recorder.Run(r.Context()); err == nil || err.Error() != "run recorder: already running" {
 			r.Errorf("the second Run returned %v", err)
 		}
 		if !r.recorder.Status().Running {

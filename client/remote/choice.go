@@ -121,9 +121,19 @@ func (p *podWithPorts) isReady(evenUnready bool) bool {
 	return false
 }
 
-// portNamed returns the number of the TCP port with this name. It searches the containers and the init containers that
-// keep running (restartPolicy Always).
+// portNamed returns the number of the TCP port with this name.
 func (p *podWithPorts) portNamed(name string) (int, bool) {
+	for _, port := range p.tcpPorts() {
+		if port.Name == name {
+			return port.Port, true
+		}
+	}
+	return 0, false
+}
+
+// tcpPorts returns the TCP ports of the containers, and of the init containers that keep running (restartPolicy
+// Always).
+func (p *podWithPorts) tcpPorts() (ports []servicePort) {
 	all := slices.Clone(p.Spec.Containers)
 	for _, c := range p.Spec.InitContainers {
 		if c.RestartPolicy == "Always" {
@@ -132,12 +142,12 @@ func (p *podWithPorts) portNamed(name string) (int, bool) {
 	}
 	for _, c := range all {
 		for _, port := range c.Ports {
-			if port.Name == name && cmp.Or(port.Protocol, "TCP") == "TCP" {
-				return port.ContainerPort, true
+			if cmp.Or(port.Protocol, "TCP") == "TCP" {
+				ports = append(ports, servicePort{Name: port.Name, Port: port.ContainerPort})
 			}
 		}
 	}
-	return 0, false
+	return ports
 }
 
 type servicePort struct {

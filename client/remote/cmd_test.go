@@ -366,7 +366,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 func (f failing) Read([]byte) (int, error)  { return 0, f.err }
 
 // behaviour 161: 1,000 sessions leave no goroutine and no connection.
-func TestManySessionsLeaveNothing(t *testing.T) {
+func TestManySessionsLeaveNothingBehind(t *testing.T) {
 	for name, start := range map[string]func(*rig) (c *remote.Cmd, out string){
 		"exec": func(r *rig) (*remote.Cmd, string) { return remote.Command(r.pods, web, "cat"), "hello" },
 		"attach": func(r *rig) (*remote.Cmd, string) {

@@ -166,7 +166,7 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 	in := bufio.NewReader(&said)
 	line, err := in.ReadString('\n')
 	if got, bad := strconv.ParseInt(strings.TrimSpace(line), 10, 64); err != nil || bad != nil || got != c.result.Bytes {
-		return fmt.Errorf("the container received %q of %d bytes", strings.TrimSpace(line), c.result.Bytes)
+		return fmt.Errorf("the container must report that it received %d bytes, got %q", c.result.Bytes, strings.TrimSpace(line))
 	}
 	if c.Verify {
 		file := sum{name: name}

@@ -548,7 +548,7 @@ func TestStreamsThatAreCutOff(t *testing.T) {
 		t.Errorf("ReadFile: %v", err)
 	}
 	if _, err := remote.WriteFile(t.Context(), r.pods, web, "/x", strings.NewReader("four"), remote.CopyOptions{}); err == nil ||
-		!strings.Contains(err.Error(), `received "3" of 4 bytes`) {
+		!strings.Contains(err.Error(), `must report that it received 4 bytes, got "3"`) {
 		t.Errorf("WriteFile: %v", err)
 	}
 }

@@ -643,7 +643,7 @@ func TestAnIdlePortGoesOn(t *testing.T) {
 }
 
 // behaviour 166: the test ends only if all goroutines have.
-func TestManyConnectionsLeaveNothing(t *testing.T) {
+func TestManyConnectionsLeaveNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newPortRig(t, echo, clienttest.Options{TLS: true})
 		one := func() {

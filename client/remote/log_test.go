@@ -255,7 +255,7 @@ func TestALogThatIsCut(t *testing.T) {
 	}
 }
 
-func TestAThousandLogsLeaveNothing(t *testing.T) {
+func TestAThousandLogsLeaveNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the test ends only if all goroutines have
 		logs := new(containers.Logs)
 		r := newRig(t, &containers.Server{Logs: logs.Serve}, clienttest.Options{})

@@ -77,7 +77,7 @@ func ToPod[T meta.Object](pods client.Resource[T], key meta.Key, port string) *T
 		}
 		found, ok := p.portNamed(port)
 		if !ok {
-			return nil, fmt.Errorf("the pod has no TCP port named %q", port)
+			return nil, fmt.Errorf("the pod has no TCP port named %q; its TCP ports: %s", port, listPorts(p.tcpPorts()))
 		}
 		return []addr{{key, found}}, nil
 	}

@@ -124,7 +124,7 @@ func reached(t testing.TB, to *remote.Target) string {
 
 var service = meta.Key{Namespace: "default", Name: "web"}
 
-func TestWhereAServiceLeads(t *testing.T) {
+func TestTheTargetsOfServices(t *testing.T) {
 	for _, tc := range []struct{ name, spec, port, want string }{
 		{"a number", `{"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8000}]}`, "80", "a:8000"},
 		{"a name for a number", `{"selector": {"app": "web"}, "ports": [{"name": "x", "port": 1}, {"name": "y", "port": 80, "targetPort": 8000}]}`, "y", "a:8000"},
@@ -161,7 +161,7 @@ func TestWhereAServiceLeads(t *testing.T) {
 	}
 }
 
-func TestWhereASelectorAndAPodLead(t *testing.T) {
+func TestTheTargetsOfSelectorsAndPods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTargetRig(t, clienttest.Options{})
 		r.add(t, "unready", "old")
@@ -175,7 +175,7 @@ func TestWhereASelectorAndAPodLead(t *testing.T) {
 			{remote.ToSelector(r.pods, "default", "app in (web),app!=x", "81"), "new:81"},
 			{remote.ToPod(r.pods, meta.Key{Namespace: "default", Name: "unready"}, "82"), "unready:82"},
 			{remote.ToPod(r.pods, meta.Key{Namespace: "default", Name: "unready"}, "metrics"), "unready:9090"},
-			{remote.ToPod(r.pods, meta.Key{Namespace: "default", Name: "unready"}, "nope"), `connect pods/portforward "default/unready": the pod has no TCP port named "nope"`},
+			{remote.ToPod(r.pods, meta.Key{Namespace: "default", Name: "unready"}, "nope"), `connect pods/portforward "default/unready": the pod has no TCP port named "nope"; its TCP ports: http (8080), metrics (9090)`},
 			{remote.ToPod(r.pods, meta.Key{Namespace: "default", Name: "none"}, "http"), `get pods "default/none": server said NotFound (404): pods "none" not found`},
 			{remote.ToPod(r.pods, meta.Key{Namespace: "default", Name: "none"}, "80"), `connect pods/portforward "default/none": server said NotFound (404): pods "none" not found`},
 			{remote.ToSelector(r.pods, "default", "app=none", "80"), `connect pods/portforward in "default": the selector "app=none" picks no pods`},

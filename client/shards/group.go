@@ -171,7 +171,7 @@ func (g *Group) begin(work func(context.Context) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running {
-		return fmt.Errorf("%v: it is running already", g)
+		return fmt.Errorf("%v: already running", g)
 	}
 	g.running = true
 	have := g.replica.have

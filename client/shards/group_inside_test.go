@@ -20,7 +20,7 @@ import (
 )
 
 // A write whose answer is lost may have taken from the lease what it left out: from the moment before it is sent, nobody knows.
-func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
+func TestARangeIsAcceptedOnlyIfEveryPossibleWriteHasIt(t *testing.T) {
 	c, err := client.New(client.Config{Server: "http://127.0.0.1"})
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestALostLeaseClearsTheWorkedRanges(t *testing.T) {
 }
 
 // Work begins on what was accepted from before the leases were asked for until their list has come, if that shows nobody else's claim.
-func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
+func TestWorkBeginsOnRangesThatAreAcceptedDuringAList(t *testing.T) {
 	for what, test := range map[string]struct {
 		accepted meta.Ranges                  // when the leases are asked for
 		during   func(t *testing.T, g *Group) // what happens until the server answers
@@ -134,8 +134,8 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 	}
 }
 
-// After the end of Run's work nothing is claim for, although the lease is still there for a moment.
-func TestNothingIsClaimedOnceAllIsGivenBack(t *testing.T) {
+// After the end of Run's work nothing is claimed, although the lease is still there for a moment.
+func TestNoRangeIsClaimedOnceAllAreGivenBack(t *testing.T) {
 	c, err := client.New(client.Config{Server: "http://127.0.0.1"})
 	if err != nil {
 		t.Fatal(err)

@@ -319,7 +319,7 @@ func TestRunEndsWithItsWork(t *testing.T) {
 			if err := a.Run(quiet(w), func(ctx context.Context) error {
 				w.pass(time.Second)
 				w.whole(a, other)
-				if err := a.Run(ctx, test.work); err == nil || !strings.Contains(err.Error(), "running already") {
+				if err := a.Run(ctx, test.work); err == nil || !strings.Contains(err.Error(), "already running") {
 					t.Errorf("a second Run: %v", err)
 				}
 				return test.work(ctx)
@@ -350,7 +350,7 @@ func TestRunEndsWithItsWork(t *testing.T) {
 }
 
 // A replica that leaves goes on until others are ready, or Options.Handover has passed.
-func TestAReplicaThatLeavesLeavesNoRangeWithoutAnOwner(t *testing.T) {
+func TestALeavingReplicaLeavesNoRangeWithoutAnOwner(t *testing.T) {
 	play(t, func(w *world) {
 		a := w.replica("a", func(c *shards.Options) { c.Handover = 10 * time.Second }).run()
 		w.pass(time.Second)
@@ -642,7 +642,7 @@ func TestTheLogSaysThatTheLeaseWorksAgain(t *testing.T) {
 
 // Two replicas begin at once, and b sees the claims of a before it claims. So b cannot know that nobody has the rest. Then a takes that, and
 // hands it over to b.
-func TestAGroupThatBeginsLeavesNoRangeWithoutAnOwner(t *testing.T) {
+func TestAStartingGroupLeavesNoRangeWithoutAnOwner(t *testing.T) {
 	play(t, func(w *world) {
 		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
 			if clienttest.RequestOf(r).Verb != "list" {
@@ -668,7 +668,7 @@ func TestAGroupThatBeginsLeavesNoRangeWithoutAnOwner(t *testing.T) {
 
 // A replica that joins finds the lease of one that has crashed, and cannot know that. It takes nothing from those who work on what that
 // one had, before its lease has run out.
-func TestAReplicaThatFollowsACrashLeavesNoRangeWithoutAnOwner(t *testing.T) {
+func TestAReplicaThatJoinsAfterACrashLeavesNoRangeWithoutAnOwner(t *testing.T) {
 	play(t, func(w *world) {
 		a, b := w.replica("a", nil).run(), w.replica("b", nil).run()
 		w.pass(10 * time.Second)

@@ -132,7 +132,7 @@ func (c Options) validate() error {
 	if name := c.lease().Name; c.Name == "" {
 		bad("Name must be set")
 	} else if !isSubdomain(name) {
-		bad("Name and Identity must make the name of a lease: at most %d lower case letters, digits, hyphens and dots, the first and the last of which is no hyphen or dot; got %q", maxName, name)
+		bad("Name and Identity must make the name of a lease: at most %d lower case letters, digits, hyphens and dots, the first and the last a letter or digit; got %q", maxName, name)
 	}
 	if err := c.By.Validate(); err != nil {
 		bad("By: %w", err)

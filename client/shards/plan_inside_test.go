@@ -101,7 +101,7 @@ func TestAReplicaThatHasNotListedTheLeasesTakesNothing(t *testing.T) {
 }
 
 // A range that its rightful owner gives up is left to that replica for a lease from then on, and not from an earlier time without a claim.
-func TestARangeWithoutAClaimIsLeftToTheFirstForALease(t *testing.T) {
+func TestARangeWithoutAnOwnerIsReservedForOneLeaseDuration(t *testing.T) {
 	ours, theirs := newScores("web-me", 1), newScores("web-a", 1)
 	n := firstFor(theirs, ours)
 	v := newTestView()

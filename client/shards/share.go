@@ -41,26 +41,26 @@ func (s share) text(lease string) string {
 func parseShare(text, lease string) (share, error) {
 	body, check, ok := strings.Cut(text, " sum=")
 	if !ok || check != sum(body, lease) {
-		return share{}, fmt.Errorf("annotation %s is not as the replica has written it: %q", shareAnnotation, text)
+		return share{}, fmt.Errorf("annotation %s is not what the replica of this lease wrote: its sum does not match: %q", shareAnnotation, text)
 	}
 	var (
 		s             share
 		ranges, owned string
 	)
 	if _, err := fmt.Sscanf(body, shareForm, &ranges, &owned, &s.weight, &s.by, &s.leaving, &s.joining); err != nil {
-		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
+		return share{}, fmt.Errorf("read annotation %s, %q: %w", shareAnnotation, text, err)
 	}
 	if err := s.ranges.UnmarshalText([]byte(ranges)); err != nil {
-		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
+		return share{}, fmt.Errorf("read annotation %s, %q: %w", shareAnnotation, text, err)
 	}
 	if err := s.owned.UnmarshalText([]byte(owned)); err != nil {
-		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
+		return share{}, fmt.Errorf("read annotation %s, %q: %w", shareAnnotation, text, err)
 	}
 	if s.weight < 1 || s.weight > maxWeight {
-		return share{}, fmt.Errorf("annotation %s: the weight is out of bounds: %q", shareAnnotation, text)
+		return share{}, fmt.Errorf("read annotation %s, %q: the weight must be from 1 to %d, got %d", shareAnnotation, text, maxWeight, s.weight)
 	}
 	if err := s.by.Validate(); err != nil {
-		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
+		return share{}, fmt.Errorf("read annotation %s, %q: %w", shareAnnotation, text, err)
 	}
 	return s, nil
 }

@@ -141,7 +141,7 @@ func TestScoresFollowTheWeightOfALease(t *testing.T) {
 }
 
 // A replica whose lease somebody has deleted or edited may have taken ranges, and renewed, after the last state that others have seen.
-func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
+func TestALeaseWithAnUnseenLastStateMayHaveHadAnyRange(t *testing.T) {
 	before := func() *view {
 		v := newTestView()
 		v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), owned: of(1), weight: 1, by: meta.ShardByUID}), 0)
@@ -493,7 +493,7 @@ func TestOldStatesOfALeaseThatIsGoneChangeNothing(t *testing.T) {
 }
 
 // A list may come when the watch has already brought a lease that was made after it.
-func TestAListThatIsOlderThanALeaseSaysNothingOfIt(t *testing.T) {
+func TestAListThatIsOlderThanALeaseSaysNothingAboutIt(t *testing.T) {
 	v := newTestView()
 	v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 0)
 	v.listed(leaseList{version: "4"}, second)

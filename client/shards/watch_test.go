@@ -43,7 +43,7 @@ func (w *world) untilWhole(rs ...*replica) time.Duration {
 }
 
 // A replica does not begin what another one may work on whose lease was made, and deleted by hand, while this one could read nothing.
-func TestALeaseThatNobodyHasSeen(t *testing.T) {
+func TestALeaseThatNoReplicaHasSeen(t *testing.T) {
 	for what, test := range map[string]struct {
 		compact bool
 		still   string // which requests go on failing

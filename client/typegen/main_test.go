@@ -123,7 +123,7 @@ func written(text string) string {
 	return strings.Join(types, " ")
 }
 
-func TestHelpIsNoError(t *testing.T) {
+func TestHelpIsNotAnError(t *testing.T) {
 	if code, _, stderr := ends(t, "", "-h"); code != 0 || !strings.Contains(stderr, "-fields") || !strings.Contains(stderr, "kubectl get crd") {
 		t.Errorf("it ends with %d, and says %s", code, stderr)
 	}

@@ -73,7 +73,7 @@ func read[T meta.Object](of client.Type[T], text json.RawMessage) (*meeting[T], 
 		return nil, wrong(http.StatusBadRequest, "this webhook decides about %v, and was asked about %v; see the rules of its configuration", of.GVK(), is)
 	}
 	if a.UID == "" {
-		return nil, wrong(http.StatusBadRequest, "the request has no uid")
+		return nil, wrong(http.StatusBadRequest, "the request must have a uid")
 	}
 	m.request = &Request[T]{
 		Operation: a.Operation, Key: meta.Key{Namespace: a.Namespace, Name: a.Name}, Kind: is,

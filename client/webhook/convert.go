@@ -53,7 +53,7 @@ type converter struct {
 
 func newConverter(steps []Step) (*converter, error) {
 	if len(steps) == 0 {
-		return nil, fmt.Errorf("Convert needs at least one step")
+		return nil, fmt.Errorf("Convert must have at least one step")
 	}
 	c := &converter{group: steps[0].group, kind: steps[0].kind, from: map[string][]way{}}
 	for _, s := range steps {
@@ -63,7 +63,7 @@ func newConverter(steps []Step) (*converter, error) {
 		for _, w := range s.ways {
 			switch {
 			case w.convert == nil:
-				return nil, fmt.Errorf("the function from %s to %s is nil", w.from, w.to)
+				return nil, fmt.Errorf("the function from %s to %s must not be nil", w.from, w.to)
 			case w.from == w.to:
 				return nil, fmt.Errorf("a step must join two versions, got %s twice", w.from)
 			case slices.ContainsFunc(c.from[w.from], func(o way) bool { return o.to == w.to }):
@@ -107,7 +107,7 @@ func (c *converter) answer(ctx context.Context, text json.RawMessage) (any, erro
 		return nil, wrong(http.StatusBadRequest, "read the request: %w", err)
 	}
 	if r.UID == "" {
-		return nil, wrong(http.StatusBadRequest, "the request has no uid")
+		return nil, wrong(http.StatusBadRequest, "the request must have a uid")
 	}
 	answer := &conversionResponse{UID: r.UID, Converted: []json.RawMessage{}, Result: meta.Status{Status: "Success"}}
 	for _, doc := range r.Objects {

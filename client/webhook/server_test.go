@@ -236,7 +236,7 @@ func TestTheLogNamesAPairThatDoesNotFit(t *testing.T) {
 
 func TestConvertPanicsWithStepsThatDoNotFit(t *testing.T) {
 	for want, s := range map[string][]webhook.Step{
-		"needs at least one step":     nil,
+		"must have at least one step": nil,
 		"two steps join v1 and v2":    append(steps(), steps()[0]),
 		"the function from v1 to v2":  {webhook.Between(version[*siteV1]("v1"), version[*siteV2]("v2"), nil, nil)},
 		"got v1 twice":                {webhook.Between(version[*siteV1]("v1"), version[*siteV1]("v1"), same, same)},

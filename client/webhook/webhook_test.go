@@ -63,7 +63,7 @@ func TestAnswersToReviews(t *testing.T) {
 		{"nothing to default", "/default", admission(`"operation":"CREATE","name":"a","object":{"spec":{"hosts":["x"]}}`), 200, head + `"allowed":true}}`},
 		{"a panic", "/validate", admission(`"operation":"CREATE","name":"panic","object":{"spec":{}}`), 500, "webhook: panic: a bug"},
 		{"an object that does not fit", "/validate", admission(`"operation":"CREATE","name":"a","object":{"spec":{"hosts":1}}`), 500, "webhook: read the Site: "},
-		{"no uid", "/validate", strings.Replace(admission(`"operation":"CREATE"`), `"uid":"u1",`, "", 1), 400, "webhook: the request has no uid"},
+		{"no uid", "/validate", strings.Replace(admission(`"operation":"CREATE"`), `"uid":"u1",`, "", 1), 400, "webhook: the request must have a uid"},
 		{
 			"another kind", "/validate", strings.Replace(admission(`"operation":"CREATE"`), `"version":"v2","kind"`, `"version":"v3","kind"`, 1), 400,
 			"webhook: this webhook decides about Site.example.com/v2, and was asked about Site.example.com/v3; see the rules of its configuration",

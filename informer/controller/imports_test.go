@@ -193,6 +193,7 @@ var imports = map[string][]string{
 	"internal/proof/api": {},
 	// A program that changes the code of the others.
 	"internal/proof/mutants": {},
+	"internal/proof/texts":   {},
 	// For tests only: the calls whose requests are kept in files, and are made to both servers.
 	"internal/proof/conformance/calls": {"client", "client/meta", "errors", "patch"},
 }

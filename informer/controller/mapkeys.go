@@ -121,7 +121,7 @@ func runOf[K comparable](ctx context.Context, s Source[K], to sink[K]) error {
 func (r *rekeyed[K, J]) lookup(by meta.ShardBy) error {
 	p, ok := r.of.(primary[J])
 	if !ok {
-		return fmt.Errorf("%T does not look up objects", r.of)
+		return fmt.Errorf("%T must look up objects, as a source Watch does", r.of)
 	}
 	if r.from == nil {
 		return errors.New("controller.MapKeys: from must not be nil")

@@ -132,8 +132,8 @@ func TestMapKeysRefusesNilFunctions(t *testing.T) {
 func TestShardsByUIDNeedTheInverseOfMapKeys(t *testing.T) {
 	inf := storetest.New[*pod]().Reader()
 	for name, s := range map[string]controller.Source[tagged]{
-		"from must not be nil":     controller.MapKeys("", controller.Watch(inf), func(k meta.Key) tagged { return tagged{"", k} }, nil),
-		"does not look up objects": tag("", controller.Every(time.Hour, meta.Key{Name: "a"})),
+		"from must not be nil":                         controller.MapKeys("", controller.Watch(inf), func(k meta.Key) tagged { return tagged{"", k} }, nil),
+		"must look up objects, as a source Watch does": tag("", controller.Every(time.Hour, meta.Key{Name: "a"})),
 	} {
 		c := controller.New("c", controller.Options{Shards: newShare(meta.ShardByUID)}, func(context.Context, tagged) (controller.Result, error) {
 			return controller.Result{}, nil

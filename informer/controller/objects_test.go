@@ -319,7 +319,7 @@ func TestASourceThatCannotWorkEndsTheController(t *testing.T) {
 			"embed meta.ObjectMeta or meta.Identity as its metadata, with the tag `json:\"metadata\"`"},
 		{"a cache that is none", func(*testing.T) controller.Source[meta.Key] {
 			return controller.Watch(cache.Reader[*pod]{})
-		}, "Watch(*controller_test.pod): wait for a subscription to sync: it is closed"},
+		}, "Watch(*controller_test.pod): wait for a subscription to sync: the subscription is closed"},
 		{"nothing to subscribe to", func(*testing.T) controller.Source[meta.Key] {
 			return controller.Watch[*pod](nil)
 		}, "Watch(*controller_test.pod): s must not be nil"},

@@ -212,7 +212,7 @@ func (c *caches) report(k kind, h *hooks) func(error) {
 			c.own.OnError(k.gvk, translated(err))
 			return
 		}
-		crlog.Log.WithName("cache").Error(err, "the informer reports an error", "kind", k.gvk.String(), "form", k.form.String())
+		crlog.Log.WithName("cache").Error(err, "the informer fails", "kind", k.gvk.String(), "form", k.form.String())
 	}
 }
 

@@ -46,7 +46,7 @@ func NewInformer[T meta.Object](
 		case user != nil:
 			user(err)
 		default:
-			s.failed(err, "the informer reports an error")
+			s.failed(err, "the informer fails")
 		}
 	}
 	inf := informer.New[T](&settable[T]{src, h}, o)

@@ -204,7 +204,7 @@ func TestErrorsWithoutAHandlerAreLogged(t *testing.T) {
 		wait(t, time.Second)
 		stop()
 		<-done
-		if text := strings.Join(lines, "\n"); !strings.Contains(text, "the informer reports an error") || !strings.Contains(text, "not you") {
+		if text := strings.Join(lines, "\n"); !strings.Contains(text, "the informer fails") || !strings.Contains(text, "not you") {
 			t.Errorf("the log is %q", text)
 		}
 	})

@@ -334,7 +334,7 @@ func (v overview) problems() []problem {
 		case c.Expires != nil && !c.Expires.After(v.At):
 			add(true, "", c.Client, "the credential has expired by the clock of this machine; the client still sends it, because the clock of the server decides")
 		case c.Err != "":
-			add(false, "", c.Client, "the credential could not be renewed: %s", c.Err)
+			add(false, "", c.Client, "the credential is not renewed: %s", c.Err)
 		case c.Expires != nil && c.Expires.Sub(v.At) < soonExpired && c.Obtained == nil:
 			add(false, "", c.Client, "the credential expires in %s, and nothing renews it", short(c.Expires.Sub(v.At)))
 		}

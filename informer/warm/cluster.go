@@ -52,7 +52,7 @@ func (f *file) identifyOnce(ctx context.Context) error {
 			ns, err := client.Metadata(namespaces).Get(ctx, meta.Key{Name: "kube-system"})
 			switch {
 			case err != nil && refuses(err):
-				return fmt.Errorf("identify the cluster: %w: allow that, or set warm.Options.Cluster", err)
+				return fmt.Errorf("identify the cluster: %w; allow that, or set warm.Options.Cluster", err)
 			case err != nil:
 				return fmt.Errorf("identify the cluster: %w", err)
 			case ns.UID == "":

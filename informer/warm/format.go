@@ -190,7 +190,7 @@ var (
 	errForeign = errors.New("it is not a file of package warm")
 	errCut     = errors.New("it is cut off")
 	errDamaged = errors.New("it is damaged: a checksum does not match")
-	errInvalid = errors.New("it is damaged: a record is invalid")
+	errInvalid = errors.New("it is damaged: a record does not have the form that package warm writes")
 	errMoved   = errors.New("it is damaged: a part belongs to another file or place")
 	errMore    = errors.New("it is damaged: something follows its end")
 )

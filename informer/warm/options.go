@@ -45,7 +45,7 @@ func (o Options) validate() error {
 	case o.Dir == "":
 		return fmt.Errorf("warm.Options: Dir must not be empty")
 	case (o.Seal == nil) != (o.Open == nil):
-		return fmt.Errorf("warm.Options: Seal and Open must both be set, or none of them")
+		return fmt.Errorf("warm.Options: Seal and Open must both be set, or neither")
 	}
 	return nil
 }

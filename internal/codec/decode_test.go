@@ -209,17 +209,17 @@ func TestErrorsSayWhereAndHideTheValue(t *testing.T) {
 		},
 		{
 			"a broken escape", `{"spec":{"labels":{"a":"hunter2\q"}}}`,
-			`decode into *codec_test.document: invalid JSON at spec.labels["a"] (byte 31)`,
+			`decode into *codec_test.document: text that is not JSON at spec.labels["a"] (byte 31)`,
 		},
 		{
 			"a cut document", `{"spec":{"labels":{"a":"hunter2`,
-			`decode into *codec_test.document: invalid JSON at spec.labels["a"] (byte 31)`,
+			`decode into *codec_test.document: text that is not JSON at spec.labels["a"] (byte 31)`,
 		},
-		{"text behind the document", `{} hunter2`, `decode into *codec_test.document: invalid JSON (byte 3)`},
+		{"text behind the document", `{} hunter2`, `decode into *codec_test.document: text that is not JSON (byte 3)`},
 		{"a string for the document", `"hunter2"`, `decode into codec_test.document: a JSON string does not fit (byte 0)`},
 		{"nothing", ``, `decode into *codec_test.document: the document is empty`},
 		{"white space", " \n", `decode into *codec_test.document: the document is empty`},
-		{"two documents", `{} {}`, `decode into *codec_test.document: invalid JSON (byte 3)`},
+		{"two documents", `{} {}`, `decode into *codec_test.document: text that is not JSON (byte 3)`},
 		{
 			"text that is not Unicode elsewhere", "{\"kind\":\"\xff\",\"spec\":{\"replicas\":\"hunter2\"}}",
 			`decode into int: a JSON string does not fit at spec.replicas (byte 31)`,

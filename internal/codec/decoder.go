@@ -169,7 +169,7 @@ func (d *decoder) wrong(next int) *Error {
 	case "null":
 		return &Error{message: "the document is null"}
 	}
-	e := &Error{Path: pathOf(d.fault.steps()), message: "invalid JSON", hasOffset: true}
+	e := &Error{Path: pathOf(d.fault.steps()), message: "text that is not JSON", hasOffset: true}
 	switch at, why := brokenAt(d.data); why {
 	case tooDeep:
 		e.Offset, e.message = at, "JSON that nests deeper than "+strconv.Itoa(maxDepth)+" levels"

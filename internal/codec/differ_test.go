@@ -217,9 +217,9 @@ func TestALaterMemberReplacesAWrongOne(t *testing.T) {
 		{`{"any":{"x":{"y":[0,1e999]}}}`, ``, `float64: a JSON number does not fit: value out of range at any["x"]["y"][1] (byte 20)`},
 		{`{"k":{"x":1}}`, ``, `int: a JSON string does not fit: invalid syntax at k["x"] (byte 6)`},
 		{`{"l":[{},{"a.b":{"1":true,"2":0}}]}`, ``, `bool: a JSON number does not fit at l[1]["a.b"]["2"] (byte 30)`},
-		{`{"a":"x","b":{]}`, ``, `invalid JSON at b (byte 14)`},
-		{`{"a":[],"m":{"x":{},"y":`, ``, `invalid JSON at m (byte 24)`},
-		{`{"a":"x"}}`, ``, `invalid JSON (byte 9)`},
+		{`{"a":"x","b":{]}`, ``, `text that is not JSON at b (byte 14)`},
+		{`{"a":[],"m":{"x":{},"y":`, ``, `text that is not JSON at m (byte 24)`},
+		{`{"a":"x"}}`, ``, `text that is not JSON (byte 9)`},
 	} {
 		got, err := codec.Unmarshal[*object]([]byte(test.raw))
 		if test.fails != "" {

@@ -77,7 +77,7 @@ func (c *cluster) connect(w http.ResponseWriter, r *http.Request) {
 	l := c.listen[r.Host]
 	c.mu.Unlock()
 	if r.Method != http.MethodConnect || l == nil {
-		http.Error(w, "nobody listens there", http.StatusBadGateway)
+		http.Error(w, "nobody listens at "+r.Host, http.StatusBadGateway)
 		return
 	}
 	conn, _, err := http.NewResponseController(w).Hijack()
@@ -114,7 +114,7 @@ func (p *ControlPlane) Listen(address string) (net.Listener, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.listen[address] != nil {
-		return nil, fmt.Errorf("listen at %s: %w", address, errors.New("somebody does already"))
+		return nil, fmt.Errorf("listen at %s: %w", address, errors.New("another listener has the address"))
 	}
 	l := &listener{cluster: c, address: address, conns: make(chan net.Conn), closed: make(chan struct{})}
 	c.listen[address] = l

@@ -78,4 +78,4 @@ func decode(d *yaml.Decoder) (err error) {
 	return d.Decode(new(yaml.Node))
 }
 
-var errPanic = errors.New("the library panicked")
+var errPanic = errors.New("the YAML parser panicked")

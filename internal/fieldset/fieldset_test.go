@@ -81,7 +81,7 @@ func TestMalformedSetsAreRefused(t *testing.T) {
 		`{"f:a":{},}`:                   `unexpected '}' at byte 10`,
 		`{"f:a" {}}`:                    `unexpected '{' at byte 7`,
 		"{\"f:\n\":{}}":                 `unexpected '\n' at byte 4`,
-		`{"f:\x":{}}`:                   `string at byte 1 has an invalid escape`,
+		`{"f:\x":{}}`:                   `string at byte 1 has an escape that JSON does not have`,
 		`{".":{"f:a":{}}}`:              `key "." must have an empty object`,
 		`{"a":{}}`:                      `key "a" must start with i:, k:, v: or f: and a name`,
 		`{"":{}}`:                       `key "" must start with i:, k:, v: or f: and a name`,

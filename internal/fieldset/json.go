@@ -130,7 +130,7 @@ func (p *parser) string() (string, error) {
 		return jsonlex.Unquote(p.text[start+1 : end-1]), nil
 	}
 	if p.at = ^end; p.at < len(p.text) && jsonlex.EscapeStart(p.text, p.at) < p.at {
-		return "", fmt.Errorf("string at byte %d has an invalid escape", start)
+		return "", fmt.Errorf("string at byte %d has an escape that JSON does not have", start)
 	}
 	return "", p.unexpected()
 }

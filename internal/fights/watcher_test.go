@@ -238,7 +238,7 @@ func TestAScaleIsComparedOnlyWithSpecReplicas(t *testing.T) {
 
 // An object whose writes were the same until now is a suspect; that others write what we write is no fight if we go on to write
 // something else each time, and neither is that we take away something else each time.
-func TestWritingSomethingElseEachTimeIsNoFight(t *testing.T) {
+func TestWritingAnotherValueEachTimeIsNotAFight(t *testing.T) {
 	inRing(t, func(r *ring) {
 		suspected := func() {
 			r.before = object(`"n":1`, "me", one)
@@ -295,7 +295,7 @@ func TestLateWritesAreNotNoted(t *testing.T) {
 }
 
 // A suspect that is not written to is read a few times only.
-func TestASuspectThatNobodyWritesIsForgotten(t *testing.T) {
+func TestASuspectWithoutWritesIsForgotten(t *testing.T) {
 	inRing(t, func(r *ring) {
 		r.before = object(`"n":1`, "me", one)
 		for r.busy.Load() == 0 {

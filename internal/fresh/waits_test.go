@@ -218,7 +218,7 @@ func TestOtherCallsGoOnWhileACacheIsToldOfAWrite(t *testing.T) {
 	})
 }
 
-func TestSeenWritesLeaveNothing(t *testing.T) {
+func TestSeenWritesLeaveNothingBehind(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
 		r.writes("k", "a", "5")
 		r.s.Bookmark("5")

@@ -83,7 +83,7 @@ func (s *scanner) reset(r io.Reader) {
 	}
 }
 
-var errReader = errors.New("the reader returned an impossible count")
+var errReader = errors.New("the io.Reader of the body must return a count from 0 to the size of the buffer")
 
 // fill makes one read, which brings more bytes or an error. It keeps the bytes in hand. The caller must not use slices
 // of the buffer that it took before. It refuses to read on if the object in hand has its maximal size.

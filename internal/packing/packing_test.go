@@ -35,7 +35,7 @@ func mustUnpack(t *testing.T, packed packed.Text, want []byte, mark byte) {
 	}
 }
 
-func TestTextsAreTheSameAfterwards(t *testing.T) {
+func TestUnpackedTextsEqualThePackedOnes(t *testing.T) {
 	p := New()
 	texts := [][]byte{{}, []byte("a"), bytes.Repeat([]byte("a"), 1<<20)}
 	noise := make([]byte, 100_000)

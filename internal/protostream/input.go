@@ -92,7 +92,7 @@ func (in *input) fill(n int) {
 	for range mostEmpty {
 		read, err := in.ask(in.buf[in.end:])
 		if read < 0 || read > len(in.buf)-in.end {
-			read, err = 0, errors.New("the reader returned a wrong number of bytes")
+			read, err = 0, errors.New("the io.Reader of the body must return a count from 0 to the size of the buffer")
 		}
 		in.end += read
 		in.err, in.full = err, in.end == len(in.buf)

@@ -618,7 +618,7 @@ func TestFillRefusesAWrongNumberOfBytes(t *testing.T) {
 			for s := range steps {
 				if s.Kind == jsonstream.Starved {
 					s.Fill(wrong(len(s.Into)), nil)
-				} else if s.Kind != jsonstream.Failed || !strings.Contains(s.Err.Error(), "a wrong number of bytes") {
+				} else if s.Kind != jsonstream.Failed || !strings.Contains(s.Err.Error(), "must return a count from 0 to the size of the buffer") {
 					t.Errorf("%s: step %v, %v", name, s.Kind, s.Err)
 				}
 			}

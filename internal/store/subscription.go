@@ -63,7 +63,7 @@ func ready(signal <-chan struct{}) bool {
 
 // ErrClosed says that a subscription is closed. If the caller has not closed it, the error of the informer that fills
 // the store says why.
-var ErrClosed = errors.New("it is closed")
+var ErrClosed = errors.New("the subscription is closed")
 
 func errClosed() error { return fmt.Errorf("wait for a subscription to sync: %w", ErrClosed) }
 

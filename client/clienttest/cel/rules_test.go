@@ -262,7 +262,7 @@ func TestCheckEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestASchemaWithoutRulesHasNone(t *testing.T) {
+func TestASchemaWithoutRulesCompilesToNil(t *testing.T) {
 	rules, err := cel.Rules().Compile(json.RawMessage(whole(words)))
 	if rules != nil || err != nil {
 		t.Errorf("got %v, %v, want nil", rules, err)

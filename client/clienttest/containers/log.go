@@ -21,7 +21,7 @@ import (
 // serveLog answers a request for a log.
 func (s *Server) serveLog(w http.ResponseWriter, r *http.Request, pod meta.Key, container string) {
 	if s.Logs == nil {
-		http.Error(w, "the containers of this server have no log", http.StatusNotFound)
+		http.Error(w, "the containers of this server have no logs: containers.Server.Logs is nil", http.StatusNotFound)
 		return
 	}
 	out, query := &logWriter{w: w}, r.URL.Query()

@@ -92,7 +92,7 @@ func check(all []Controller) error {
 	at := map[string]int{}
 	for i, one := range all {
 		if one == nil {
-			return fmt.Errorf("controllers: controller %d is nil", i)
+			return fmt.Errorf("controllers: controller %d must not be nil", i)
 		}
 		if before, twice := at[one.name()]; twice {
 			return fmt.Errorf("controllers: controllers %d and %d are both the %s; one controller runs once", before, i, one.name())

@@ -29,7 +29,7 @@ func TestWrongControllersAreErrors(t *testing.T) {
 	one := fake{"first", waits}
 	for want, all := range map[string][]Controller{
 		"no controller is given":                 {},
-		"controller 1 is nil":                    {one, nil},
+		"controller 1 must not be nil":           {one, nil},
 		"controllers 0 and 2 are both the first": {one, fake{"second", waits}, one},
 	} {
 		if err := Run(t.Context(), client.Config{Server: "http://nowhere"}, all...); err == nil || !strings.Contains(err.Error(), want) {

@@ -167,7 +167,7 @@ func TestDependentsGoWithTheirLastOwner(t *testing.T) {
 	})
 }
 
-func TestWhatHappenedBeforeTheStartIsCollected(t *testing.T) {
+func TestGarbageFromBeforeTheStartIsCollected(t *testing.T) {
 	inWorld(t, clienttest.Options{}, func(w *world) {
 		owner, kept := w.create(configMaps, "owner"), w.create(configMaps, "kept")
 		child, waits := w.create(configMaps, "child", ref(owner)), w.create(configMaps, "waits", block(kept))

@@ -121,7 +121,7 @@ func (k *Kubelet) begin() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.stopped != nil {
-		return errors.New("it runs already; only one Run at a time can use a Kubelet")
+		return errors.New("already running; only one Run at a time can use a Kubelet")
 	}
 	k.stopped, k.words, k.pods = make(chan struct{}), make(chan meta.Key), map[meta.Key]*podRun{}
 	k.announce()

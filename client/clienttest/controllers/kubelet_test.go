@@ -252,7 +252,7 @@ func TestOneRunAtATimeUsesAKubelet(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- controllers.Run(ctx, server.Config(), k) }()
 		synctest.Wait()
-		if err := controllers.Run(t.Context(), server.Config(), k); err == nil || !strings.Contains(err.Error(), "it runs already") {
+		if err := controllers.Run(t.Context(), server.Config(), k); err == nil || !strings.Contains(err.Error(), "already running") {
 			t.Errorf("the second Run: %v", err)
 		}
 		cancel()

@@ -146,7 +146,7 @@ func shareText(r meta.Ranges) string {
 	return "v1 ranges=" + string(text) + " worked= weight=1 by=" + string(meta.ShardByNamespace) + " leaving=false joining=false sum=0"
 }
 
-func TestAnOlderStateThatIsNoPlaceIsRefused(t *testing.T) {
+func TestAnOlderStateMustNameAPlace(t *testing.T) {
 	for _, text := range []string{
 		"time-travel-boxes@update:boxes:1", "time-travel-boxes:step@update:boxes:1", "time-travel-:step:1@update:boxes:1",
 		"stale-read-boxes:step:0@list:boxes:1",

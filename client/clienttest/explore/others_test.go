@@ -69,7 +69,7 @@ func claimOf(k kind) claim {
 	return claims()[slices.IndexFunc(claims(), func(c claim) bool { return c.kind == k })]
 }
 
-func TestNobodyDeletesWhatTheProgramHasNotHandled(t *testing.T) {
+func TestAnObjectThatTheProgramHasNotHandledIsNotDeleted(t *testing.T) {
 	l, object := &ledger{}, &record{present: true, made: byUser}
 	if l.allows(editOf(deleted), object, theObject) {
 		t.Error("a person may delete an object that the program has not handled")
@@ -79,7 +79,7 @@ func TestNobodyDeletesWhatTheProgramHasNotHandled(t *testing.T) {
 	}
 }
 
-func TestNobodyTakesAwayAnOwnerThatIsBeingDeleted(t *testing.T) {
+func TestAnOwnerThatIsBeingDeletedIsNotTakenAway(t *testing.T) {
 	owner, child := &record{present: true}, &record{present: true, made: byProgram}
 	owner.meta.UID = "1"
 	child.meta.OwnerReferences = []meta.OwnerReference{{UID: "1"}}
@@ -97,7 +97,7 @@ func TestNobodyTakesAwayAnOwnerThatIsBeingDeleted(t *testing.T) {
 	}
 }
 
-func TestNobodyClaimsAnObjectThatIsBeingDeleted(t *testing.T) {
+func TestAnObjectThatIsBeingDeletedIsNotClaimed(t *testing.T) {
 	r := &record{present: true, made: byProgram}
 	r.meta.OwnerReferences = []meta.OwnerReference{{UID: "1"}}
 	for _, k := range []kind{finalized, coowned} {
@@ -189,7 +189,7 @@ func TestAStrangerHasTheLabelsOfAnObjectAndAnotherOwner(t *testing.T) {
 
 // The program does not delete what it makes. If its first try to make it fails, and the Box goes then, there is
 // nothing.
-func TestNobodyDeletesAnObjectForWhichTheProgramHasFailed(t *testing.T) {
+func TestAnObjectOfAFailedReconcileIsNotDeleted(t *testing.T) {
 	s := begun(t, makes(apierrors.AlreadyExists))
 	for text, told := range map[string]bool{
 		"deleted-owner@create:configmaps:1":                               true,

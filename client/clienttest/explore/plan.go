@@ -58,9 +58,9 @@ type Plan struct {
 func (p *Plan) check() error {
 	switch {
 	case p.Program == nil:
-		return fmt.Errorf("explore: Plan.Program is nil: it must run one replica")
+		return fmt.Errorf("explore: Plan.Program must be set: it runs one replica")
 	case p.History == nil:
-		return fmt.Errorf("explore: Plan.History is nil: it must say what happens in the cluster")
+		return fmt.Errorf("explore: Plan.History must be set: it says what happens in the cluster")
 	case p.Replicas < 0:
 		return fmt.Errorf("explore: Plan.Replicas must be 0, for one replica, or more, got %d", p.Replicas)
 	case p.Server.Listener != nil, p.Server.TLS, p.Server.HTTP2, p.Server.Token != "":

@@ -69,7 +69,7 @@ func TestWrongFlagsAreErrorsThatNameThem(t *testing.T) {
 	}
 }
 
-func TestHelpIsNoError(t *testing.T) {
+func TestHelpIsNotAnError(t *testing.T) {
 	var out bytes.Buffer
 	if err := run(context.Background(), []string{"-h"}, &out); err != nil || !strings.Contains(out.String(), "-secrets") || !strings.Contains(out.String(), "before you give the file away") {
 		t.Errorf("%v: %s", err, out.String())

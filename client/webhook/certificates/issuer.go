@@ -118,7 +118,7 @@ func (i *Issuer) begin() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.running {
-		return fmt.Errorf("run %v: it is running already", i)
+		return fmt.Errorf("run %v: already running", i)
 	}
 	i.running = true
 	clear(i.since)
@@ -141,9 +141,9 @@ func (i *Issuer) Certificate() (*tls.Certificate, error) {
 // none returns why there is no certificate. The caller holds mu.
 func (i *Issuer) none() error {
 	if i.err != nil {
-		return fmt.Errorf("there is no certificate yet: %w", i.err)
+		return fmt.Errorf("%v: there is no certificate yet: %w", i, i.err)
 	}
-	return errors.New("there is no certificate yet")
+	return fmt.Errorf("%v: there is no certificate yet", i)
 }
 
 // Ready returns nil while the Issuer runs, its certificate is valid, and each configuration trusts its authority. The
@@ -154,7 +154,7 @@ func (i *Issuer) Ready() error {
 	defer i.mu.Unlock()
 	switch {
 	case !i.running:
-		return errors.New("it does not run")
+		return fmt.Errorf("%v: Issuer.Run does not run", i)
 	case i.served == nil:
 		return i.none()
 	}

@@ -76,7 +76,7 @@ func (i *Issuer) settle(ctx context.Context) (state, error) {
 		}
 		obj.Data = data
 		if err = i.write(ctx, obj); err == nil {
-			i.log.Logger().Info(i.String()+": written", "reason", cmp.Or(why, "its data is completed"))
+			i.log.Logger().Info(i.String()+": the Secret is written", "reason", cmp.Or(why, "its data is completed"))
 			return want, nil
 		}
 		last = is
@@ -118,7 +118,7 @@ func (i *Issuer) bundle(ctx context.Context, s state) (first error) {
 		wrote, err := t.ensure(ctx, i.o, authorities, keep)
 		i.note(ctx, t.what, i.String()+": "+t.what, err)
 		if wrote {
-			i.log.Logger().Info(i.String()+": caBundle written", "to", t.what)
+			i.log.Logger().Info(i.String()+": the caBundle is written", "to", t.what)
 		}
 		_, absent := errors.AsType[*absentError](err)
 		if err != nil && !absent && first == nil {

@@ -230,7 +230,7 @@ func TestALongOutage(t *testing.T) {
 	})
 }
 
-func TestSomebodyElseWritesTheBundle(t *testing.T) {
+func TestABundleThatAnotherProgramOverwritesIsWrittenAgain(t *testing.T) {
 	foreign, _, err := certificates.NewAuthority(meta.Key{Namespace: "other", Name: "other"}, time.Now(), time.Hour)
 	if err != nil {
 		t.Fatal(err)

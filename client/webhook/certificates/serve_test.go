@@ -321,7 +321,7 @@ func TestOptionsThatCannotBeUsed(t *testing.T) {
 		}
 		p := w.program("b", 0)
 		synctest.Wait()
-		if err := p.issuer.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "it is running already") {
+		if err := p.issuer.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "already running") {
 			t.Errorf("a second Run: %v", err)
 		}
 		p.end(t)

@@ -165,7 +165,7 @@ func TestTheLockOfAKilledProcessIsFree(t *testing.T) {
 	release()
 }
 
-func TestWhatAKilledBuildLeftIsRemovedAndNotUsed(t *testing.T) {
+func TestLeftoversOfAKilledBuildAreRemovedAndNotUsed(t *testing.T) {
 	b, _ := newBuilder(t)
 	hash, err := b.hash()
 	if err != nil {
@@ -267,7 +267,7 @@ func TestAToolchainMayBeNewerThanTheUserSays(t *testing.T) {
 	}
 }
 
-func TestExecutablesThatNobodyUsesAreRemovedAfterABuild(t *testing.T) {
+func TestUnusedExecutablesAreRemovedAfterABuild(t *testing.T) {
 	b, _ := newBuilder(t)
 	old, young := filepath.Join(b.cache, "1.8-old"), filepath.Join(b.cache, "1.8-young")
 	for dir, age := range map[string]time.Duration{old: unused + time.Hour, young: unused - time.Hour} {

@@ -38,7 +38,7 @@ func (b *builder) watch(ctx context.Context, cmd *exec.Cmd, programs []string) e
 	case ctx.Err() != nil:
 		return fmt.Errorf("stopped after %s: %w; the Go build cache keeps the packages that were compiled", took, context.Cause(ctx))
 	}
-	return fmt.Errorf("go build, after %s: %w:\n%s", took, err, child.Tail(said.complaints()))
+	return fmt.Errorf("go build, after %s: %w; it says:\n%s", took, err, child.Tail(said.complaints()))
 }
 
 // reportEvery reports the progress until done is closed.

@@ -43,7 +43,7 @@ func TestParseReadsAsEncodingJSONDoes(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotJSONIsRefusedInTheWordsOfEncodingJSON(t *testing.T) {
+func TestTextThatIsNotJSONIsRefusedInTheWordsOfEncodingJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		"":        "unexpected end of JSON input",
 		`{"a":1`:  "unexpected end of JSON input",

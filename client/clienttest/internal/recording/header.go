@@ -123,7 +123,7 @@ func (h *Header) validate() error {
 			}
 		}
 		if h.Resource(r.Name()) != r {
-			errs = append(errs, fmt.Errorf("resources[%d] is %s again", i, r.Name()))
+			errs = append(errs, fmt.Errorf("resources[%d] duplicates resources[%d] (%s)", i, slices.Index(h.Resources, h.Resource(r.Name())), r.Name()))
 		}
 	}
 	for i, n := range h.Namespaces {
@@ -131,7 +131,7 @@ func (h *Header) validate() error {
 			errs = append(errs, err)
 		}
 		if slices.Index(h.Namespaces, n) != i {
-			errs = append(errs, fmt.Errorf("namespaces[%d] is %q again", i, n))
+			errs = append(errs, fmt.Errorf("namespaces[%d] duplicates namespaces[%d] (%q)", i, slices.Index(h.Namespaces, n), n))
 		}
 	}
 	if !slices.Contains([]string{"hashed", "omitted", "kept"}, h.Secrets) {

@@ -47,7 +47,7 @@ func TestErrorsOfABadFileNameTheLineAndTheField(t *testing.T) {
 		{"another file", "apiVersion: v1\n", "line 1: it is not the header of a recording"},
 		{"a later format", strings.Replace(head, `"recording":1`, `"recording":2`, 1) + "\n", "line 1: it is not the header of a recording: recording must be 1"},
 		{"a header without a time", strings.Replace(head, "2026-01-02T03:04:05Z", "0001-01-01T00:00:00Z", 1) + "\n", "start must be a time"},
-		{"a resource twice", strings.Replace(head, `"nodes"`, `"pods"`, 1) + "\n", "resources[1] is pods again"},
+		{"a resource twice", strings.Replace(head, `"nodes"`, `"pods"`, 1) + "\n", "resources[1] duplicates resources[0] (pods)"},
 		{"a resource that is null", strings.Replace(head, `"resources":[`, `"resources":[null,`, 1) + "\n", "resources[0] must be an object"},
 		{"a resource without a kind", strings.Replace(head, `"Node"`, `""`, 1) + "\n", "resources[1].kind"},
 		{"other secrets", strings.Replace(head, `hashed`, `shown`, 1) + "\n", `secrets must be hashed, omitted or kept, got "shown"`},

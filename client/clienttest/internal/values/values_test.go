@@ -109,7 +109,7 @@ func TestValuesAreCheckedAsAServerDoes(t *testing.T) {
 	}
 }
 
-func TestWhatWasWrongBeforeMayStay(t *testing.T) {
+func TestOldInvalidValuesMayStay(t *testing.T) {
 	const parts = `{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","properties":{
 		"k":{"type":"string"},"n":{"type":"integer","maximum":1}}}}`
 	for _, test := range []struct {

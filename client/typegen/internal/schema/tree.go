@@ -61,7 +61,7 @@ func readYAML(data []byte) (docs []any, err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil { // the library panics in states that it considers impossible
-			docs, err = nil, errors.New("it must be YAML or JSON: the parser fails")
+			docs, err = nil, errors.New("it must be YAML or JSON: the YAML parser panicked")
 		}
 	}()
 	for d := yaml.NewDecoder(bytes.NewReader(data)); ; {

@@ -104,7 +104,7 @@ func TestFieldsTellAbsentFromZeroWhereTheyDiffer(t *testing.T) {
 	}
 }
 
-func TestWhatHasNoGoTypeIsAnErrorThatNamesThePlace(t *testing.T) {
+func TestASchemaWithoutAGoTypeIsAnErrorThatNamesThePlace(t *testing.T) {
 	long := strings.Repeat("x", 600)
 	for _, c := range []struct {
 		file   string

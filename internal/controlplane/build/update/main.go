@@ -171,7 +171,7 @@ func goCommand(ctx context.Context, dir string, args ...string) (string, error) 
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("go %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(complaints.String()))
+		return "", fmt.Errorf("go %s: %w; it says: %s", strings.Join(args, " "), err, strings.TrimSpace(complaints.String()))
 	}
 	return string(out), nil
 }

@@ -112,7 +112,7 @@ func TestAbsentRemovesFieldsThatAreNoLongerWanted(t *testing.T) {
 
 // Trap: a container that admission, or another program, has added to what this one ensures. It stays; one that this program no longer
 // wants goes.
-func TestAContainerOfSomebodyElseStays(t *testing.T) {
+func TestAContainerOfAnotherWriterStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := trapped(t)
 		mine, theirs := client.For(connect(t, server, "me"), deployments), client.For(connect(t, server, "injector"), deployments)

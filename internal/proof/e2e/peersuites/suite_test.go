@@ -49,7 +49,7 @@ func TestTheResultNamesEachFailureAndItsException(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatStartsTheServerIsReplaced(t *testing.T) {
+func TestOnlyTheStartOfTheServerIsReplaced(t *testing.T) {
 	for _, p := range projects() {
 		path := filepath.Join(t.TempDir(), "a_test.go")
 		before, want := "package a\n", "package a\n"

@@ -81,7 +81,7 @@ func TestStatesThatDifferInWhatIsRandomAreEqual(t *testing.T) {
 	}
 }
 
-func TestStatesThatDifferInMoreAreDifferent(t *testing.T) {
+func TestStatesThatDifferInMoreThanRandomValuesAreDifferent(t *testing.T) {
 	base := normalize(parse(ownerFirst, childFirst), nil)
 	for name, other := range map[string][]unstructured.Unstructured{
 		"a child more":                 parse(ownerFirst, childFirst, strings.Replace(childFirst, "a-x1, gen", "a-x2, gen", 1)),

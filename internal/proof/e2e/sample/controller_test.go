@@ -138,7 +138,7 @@ func TestAFooIsScaledToZero(t *testing.T) {
 }
 
 // A deployment that somebody else controls is left alone, and the status says so.
-func TestADeploymentOfSomebodyElseIsLeftAlone(t *testing.T) {
+func TestADeploymentOfAnotherOwnerIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		other := must(w.foos.Create(t.Context(), newFoo("other", 1)))(t)

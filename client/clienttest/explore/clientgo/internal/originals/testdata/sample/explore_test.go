@@ -87,7 +87,7 @@ func TestScaling(t *testing.T) {
 }
 
 // A Foo is deleted and made again under its name.
-func TestAnotherFooOfTheName(t *testing.T) {
+func TestAFooIsDeletedAndMadeAgain(t *testing.T) {
 	exploreFoos(t, func(h *explore.History) {
 		a := newFoo("a")
 		explore.Create(h, foos, a)

@@ -39,7 +39,7 @@ func TestScaling(t *testing.T) {
 	})
 }
 
-func TestAnotherFooOfTheName(t *testing.T) {
+func TestAFooIsDeletedAndMadeAgain(t *testing.T) {
 	exploreFoos(t, func(h *explore.History) {
 		explore.Create(h, sample.Foos, newFoo("a", 1))
 		h.Rest()
