@@ -30,27 +30,16 @@
 // moves may still take effect. To prevent that, send a precondition, such as the resource version of an update.
 // DESIGN.md explains why this is safe, and what is not guaranteed.
 //
-// # What a replica costs
+// # Costs
 //
 // An informer with Options.Shards lists, watches and caches the ranges of its replica only, if the server selects them
 // (KEP-5866, alpha since Kubernetes 1.36, feature gate ShardedListAndWatch). Other servers send everything, and the
 // informer decodes only the objects of its ranges. Memory is proportional to the share of the replica in both cases,
 // traffic only in the first.
 //
-// Each replica writes its lease once in Options.RetryPeriod, and watches those of the group: with the defaults, 16
+// Each replica writes its lease once in Options.RetryPeriod, and watches those of the group. With the defaults, 16
 // replicas make 8 writes and 136 events a second, and 64 replicas 32 writes and 2,080 events, so large groups should use
-// longer durations. A move costs one write by each of the two replicas and a list of the leases.
-//
-// # By uid or by namespace
-//
-// Ranges by uid hold about the same number of objects each; three replicas usually own 70 to 100 ranges each, and eight
-// 22 to 43. An object and its children are usually in different ranges, so a controller that watches children needs
-// ranges by namespace. An object that is made again has another uid: one replica may still reconcile the deletion of the
-// key while another reconciles the new object. So use a finalizer for cleanup after a deletion.
-//
-// Ranges by namespace are as even as the namespaces are: all objects of a namespace are in one range, and so are all
-// without one. Names that differ only in the last two characters, such as team-01 to team-99, usually share a range too,
-// so one replica may have all the work; see meta.ShardByNamespace.
+// longer durations. When a range moves, both replicas write once, and the new owner lists the leases.
 //
 // # Faults
 //
@@ -77,11 +66,7 @@
 //
 // # Permissions
 //
-//	VERB      RESOURCE                    WITHOUT IT
-//	create    leases.coordination.k8s.io  nothing works
-//	get       leases.coordination.k8s.io  nothing works
-//	update    leases.coordination.k8s.io  nothing works
-//	list      leases.coordination.k8s.io  nothing works
-//	watch     leases.coordination.k8s.io  ranges move one or two LeaseDurations later, and the refusal is reported
-//	delete    leases.coordination.k8s.io  leases of replicas that have ended stay
+// A Group needs create, get, update, list, watch and delete for leases.coordination.k8s.io in its namespace. Without
+// watch, ranges move one or two LeaseDurations later, and the refusal is reported. Without delete, the leases of
+// replicas that have ended stay. Without one of the others nothing works.
 package shards
