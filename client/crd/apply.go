@@ -253,7 +253,7 @@ var (
 	numberFormats = [...]string{"double", "float", "int32", "int64"}
 )
 
-// setOther applies a word that is neither a number nor part of a rule.
+// setOther applies a word for which applyWords has no other function.
 func (s *Schema) setOther(w word, words []word) error {
 	switch w.name {
 	case "nullable":

@@ -92,7 +92,7 @@ type Column struct {
 	// JSONPath is a JSON path, such as ".spec.replicas".
 	JSONPath string `json:"jsonPath"`
 	Format   string `json:"format,omitempty"`
-	// Description is shown by kubectl get -o wide and tools.
+	// Description is for people and tools; kubectl get does not show it.
 	Description string `json:"description,omitempty"`
 	// Priority above 0 shows the column only with -o wide.
 	Priority int32 `json:"priority,omitempty"`

@@ -23,8 +23,9 @@
 // # Schemas of Go types
 //
 //	GO                                       SCHEMA
-//	string, bool, int, float64               string, boolean, integer, number
-//	int32, int64, float32, float64           the same with that format
+//	string, bool, int                        string, boolean, integer
+//	int32, int64                             integer with the format int32 or int64
+//	float32, float64                         number with the format float or double
 //	int8, int16, uint8, uint16, uint32       integer with the bounds of the type; uint and uint64 with minimum 0
 //	[]byte                                   string with format byte
 //	struct, also embedded                    object with its fields
@@ -47,8 +48,9 @@
 //
 // A member is required if encoding/json always writes a value: its tag has neither omitempty nor omitzero, it is not a
 // pointer, it has no default, and it is not the status. It may be null if encoding/json writes null for its zero value:
-// a pointer, a slice, a map or a meta.Time without omitempty or omitzero. So the server accepts what the program
-// writes, unless a word forbids it. An enum cannot have null, so an enum of a field that may be null is an error.
+// a pointer, a slice or a map without omitempty or omitzero, or a meta.Time without omitzero. So the server accepts
+// what the program writes, unless a word forbids it. An enum cannot have null, so an enum of a field that may be null
+// is an error.
 //
 // A list with the tags `patchStrategy:"merge" patchMergeKey:"name"`, which Ensure reads, is a list map with that key,
 // unless its elements are types of k8s.io.
@@ -83,10 +85,10 @@
 //
 // # Guarantees and limits
 //
-// [Of] is deterministic, and each mistake is an error that names the Go field and what is allowed. The schemas are
-// structural. [Of] checks defaults and enums against the schema, but not against its formats. It does not compile rules
-// in CEL, as the server and client/clienttest/cel do, and does not check the limits of a server for a whole definition:
-// its size, and the cost of its rules. A definition has at most 20,000 schemas.
+// [Of] is deterministic, and each mistake is an error that names the Go field or the option, and says what is allowed.
+// The schemas are structural. [Of] checks defaults and enums against the schema, but not against its formats. It does
+// not compile rules in CEL, as the server and client/clienttest/cel do, and does not check the limits of a server for a
+// whole definition: its size, and the cost of its rules. A definition has at most 20,000 schemas.
 //
 // [Install] does not drop a version, and does not narrow a schema while there are objects, unless
 // [InstallOptions] say so. It does not convert stored objects.

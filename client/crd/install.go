@@ -30,7 +30,8 @@ type InstallOptions struct {
 	Timeout time.Duration
 }
 
-// RefusedError is the error of a change that could break clients or objects. Nothing has been written.
+// RefusedError is the error of a change that could break clients or objects, or that no server accepts. The definition
+// is unchanged. Earlier definitions of the same call of Install may have been written.
 type RefusedError struct {
 	// Plan has all changes.
 	Plan Plan
@@ -72,8 +73,8 @@ func (e *RefusedError) Error() string {
 // If the server has another definition, Install replaces its spec. Labels and annotations that the definition does not
 // have stay, and so does a CABundle that it leaves empty. Install returns a [*RefusedError] if a change drops a version
 // that is served or in which objects may be stored, if no server accepts the change, or if the change narrows a schema
-// and there are objects. [PlanOf] returns the changes without making them. So an older release of a program, which
-// lacks a field of the newer one, does not undo the newer schema: its Install fails.
+// and there are objects. So an older release of a program, which lacks a field of the newer one, does not undo the
+// newer schema while there are objects: its Install fails. [PlanOf] returns the changes without making them.
 //
 // Install needs the permissions get, create, update, list and watch for customresourcedefinitions, and, only when a
 // schema is narrowed, list for the resource. Install does not notice an object that is created between that list and

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// This file has the schemas of types that this package knows by name, and of Go's basic types.
+// This file has the schemas of types that this package knows without their fields, and of Go's basic types.
 
 // Patterns of the API's own types, as other definitions have them.
 const (
@@ -35,8 +35,9 @@ func nameOf(t reflect.Type) string {
 	return t.PkgPath() + "." + t.Name()
 }
 
-// known returns the schema of a type that this package knows by name; nil for any other type. So this package need not
-// import the packages of Kubernetes.
+// known returns the schema of a type that this package knows by name, of a slice of bytes, and of a type that encodes
+// itself as text; nil for any other type. Because it compares names, this package need not import the packages of
+// Kubernetes.
 func known(t reflect.Type) *Schema {
 	switch nameOf(t) {
 	case ours + ".Time", ours + ".MicroTime", metaV1 + ".Time", metaV1 + ".MicroTime", "time.Time":
@@ -160,8 +161,8 @@ func referenceSchema() *Schema {
 	return s
 }
 
-// scalar returns the schema of a basic type; nil if t is not a basic type. Integers have the bounds of their type,
-// unless a format implies them.
+// scalar returns the schema of a basic type; nil if t is not a basic type. int has no bounds, and int32 and int64 have
+// a format instead. uint and uint64 have only the minimum 0. The other integers have the bounds of their type.
 func scalar(t reflect.Type) *Schema {
 	s := &Schema{Type: "integer"}
 	switch k := t.Kind(); k {

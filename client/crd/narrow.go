@@ -71,7 +71,8 @@ func kindOfValue(s *Schema) string {
 	return s.Type
 }
 
-// widerKind reports whether every value of the type of was is also a value of the type of is.
+// widerKind compares the types of the old schema was and the new schema is. It reports whether the new type has every
+// value of the old one.
 func widerKind(was, is *Schema) bool {
 	switch {
 	case is.anything() && !is.EmbeddedResource:
@@ -84,7 +85,7 @@ func widerKind(was, is *Schema) bool {
 	return false
 }
 
-// hasNewRule reports whether is has a rule that was does not have.
+// hasNewRule reports whether the new schema has a rule that the old one lacks.
 func hasNewRule(was, is *Schema) bool {
 	return slices.ContainsFunc(is.Rules, func(r Rule) bool {
 		return !slices.ContainsFunc(was.Rules, func(o Rule) bool { return o.Rule == r.Rule && same(o.OptionalOldSelf, r.OptionalOldSelf) })
@@ -164,7 +165,7 @@ func (s *Schema) keepsUnknown() bool {
 	return s.PreserveUnknownFields || s.AdditionalProperties != nil && s.AdditionalProperties.Schema == nil && s.AdditionalProperties.Allows
 }
 
-// member adds the changes of one property. One of was and is may lack the property.
+// member adds the changes of one property, which may be missing from the old schema or from the new one.
 func (d *differ) member(at string, was, is *Schema, name string) {
 	from, to := was.Properties[name], is.Properties[name]
 	removedDefault := from != nil && to != nil && len(from.Default) > 0 && len(to.Default) == 0

@@ -62,8 +62,8 @@ type Options struct {
 // schema are the fields that encoding/json writes, under their names in JSON; the words of their tags are in the
 // documentation of the package.
 //
-// The error joins all mistakes that Of finds. Each names the Go field, and says what is allowed. Of does not read rules
-// in CEL: the server does, and client/clienttest/cel in tests.
+// The error joins all mistakes that Of finds. Each names the Go field or the option, and says what is allowed. Of does
+// not read rules in CEL: the server does, and client/clienttest/cel in tests.
 func Of[T meta.Object](t client.Type[T], o Options) (*Definition, error) {
 	d := &Definition{ObjectMeta: meta.ObjectMeta{
 		Name: t.Resource + "." + t.Group, Labels: maps.Clone(o.Labels), Annotations: maps.Clone(o.Annotations),

@@ -53,7 +53,7 @@ type Plan struct {
 	Name string
 	// New says that the server does not have the definition, and Changes is empty.
 	New bool
-	// Changes are in the order of the manifest. Install writes nothing if there are none.
+	// Changes are in the order of the manifest. If there are none, Install writes nothing, unless New is set.
 	Changes []Change
 }
 

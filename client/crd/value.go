@@ -15,7 +15,7 @@ import (
 // This file checks values, such as defaults, by their schema. The server has the last word: it also checks formats and
 // rules.
 
-// consistent returns an error if no value can meet the schema.
+// consistent returns an error if a minimum of the schema is above the maximum, so that no value can meet both.
 func (s *Schema) consistent() error {
 	if s.Minimum != nil && s.Maximum != nil {
 		low, err := rational(s.Minimum.String())
@@ -163,7 +163,7 @@ func (s *Schema) checkNumber(v json.Number) error {
 	for _, limit := range []struct {
 		is        *json.Number
 		exclusive bool
-		sign      int // the sign of a comparison with a number that breaks the limit
+		sign      int // the result of n.Cmp(bound) for a number n that breaks the limit
 		must      string
 	}{{s.Minimum, s.ExclusiveMinimum, -1, "at least"}, {s.Maximum, s.ExclusiveMaximum, 1, "at most"}} {
 		if limit.is == nil {

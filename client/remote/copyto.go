@@ -275,7 +275,7 @@ func (s *sentTree) named(e entry, err error) error {
 func (s *sentTree) sendPacked(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	line := func(kind string, e entry) {
-		// Writes to out keep their error for Flush.
+		// out keeps the error of a write, and Flush returns it.
 		fmt.Fprintf(out, "%s %o %s %d\n%s", kind, e.mode.Perm(), e.time.UTC().Format("200601021504.05"), e.size, copyscript.Line("./"+e.name))
 	}
 	var folders []entry

@@ -254,7 +254,7 @@ func (p *pair) down() error {
 		part, err := p.pod.in.next()
 		switch {
 		case err == os.ErrDeadlineExceeded:
-			return err // up has set the deadline
+			return err // the deadline is set once the client has stopped sending or has reset its connection
 		case err != nil:
 			return p.pod.fail("read", err)
 		}

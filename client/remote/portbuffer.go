@@ -243,7 +243,8 @@ func (b *portBuffer) unused() error {
 	return b.end
 }
 
-// drain waits until fewer than held bytes are held, and returns their number. It returns 0 once the buffer has ended.
+// drain waits until the buffer holds fewer bytes than held, and returns how many it holds. It returns 0 once the buffer
+// has ended.
 func (b *portBuffer) drain(held int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

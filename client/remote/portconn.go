@@ -126,7 +126,7 @@ func (c *portConn) readAll(data *portPrefix, said *portText) error {
 	}
 }
 
-// fill puts the data of a message into in. Its error is io.EOF at the end of the message.
+// fill puts the data of a message into the buffer in. Its error is io.EOF at the end of the message.
 func (c *portConn) fill(message io.Reader) error {
 	for {
 		room, err := c.in.room()

@@ -36,7 +36,7 @@ type source struct {
 
 	mu      sync.Mutex // guards the fields up to answer
 	now     runs
-	changed chan struct{} // closed when now changes
+	changed chan struct{} // closed when the field now changes
 	left    time.Time     // when the pod went, plus the time since then for which the caller of Tail was slow
 	answer  *answer       // the response that is being read; nil if there is none
 
@@ -210,7 +210,8 @@ func (s *source) options() LogOptions {
 	return o
 }
 
-// runEnd counts successive readings with the same rest and after. Only the first of them may have new lines.
+// runEnd counts successive readings whose fields rest and after are the same. Only the first of them may have new
+// lines.
 type runEnd struct {
 	rest, after Line
 	n           int
@@ -350,7 +351,7 @@ func (r reading) reason() error {
 	return r.err
 }
 
-// read requests a log and yields its new lines. It moves at, if not nil, past them.
+// read requests a log and yields its new lines. It moves the cursor at, unless at is nil, past them.
 func (s *source) read(ctx context.Context, o LogOptions, skip filter, at *cursor) (r reading) {
 	start := time.Now()
 	defer func() {
@@ -434,7 +435,7 @@ func (s *source) check(ctx context.Context) error {
 	return errGone
 }
 
-// hand yields a line through the merger, and moves at, if not nil, past it.
+// hand yields a line through the merger, and moves the cursor at, unless at is nil, past it.
 func (s *source) hand(ctx context.Context, l Line, when time.Time, at *cursor) error {
 	l.Pod, l.Container = s.pod, s.container
 	s.block(true)

@@ -83,7 +83,7 @@ func newConverter(steps []Step) (*converter, error) {
 	return c, nil
 }
 
-// path returns the fewest ways between two versions; nil if there are none.
+// path returns the shortest sequence of ways between two versions; nil if there is none.
 func (c *converter) path(from, to string) []way {
 	paths := map[string][]way{from: {}}
 	for next := []string{from}; len(next) > 0; next = next[1:] {

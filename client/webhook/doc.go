@@ -25,9 +25,9 @@
 //
 // A fault is not a decision about the object. The handler answers it with an HTTP error, so the failurePolicy of the
 // configuration decides: a panic, and an object that the type cannot hold, are 500; a body that is no AdmissionReview
-// or ConversionReview of v1, or one about another kind, is 400; a body over 16 MiB is 413; a method other than POST is
-// 405. The handler logs a panic with its stack, to the logger of the request's context (logr.NewContext) or else to
-// slog.Default().
+// or ConversionReview of v1, or an AdmissionReview about another kind, is 400; a body over 16 MiB is 413; a method
+// other than POST is 405. The handler logs a panic with its stack, to the logger of the request's context
+// (logr.NewContext) or else to slog.Default().
 //
 // The context of a call ends shortly before the API server stops waiting for the answer. The request's parameter
 // timeout says how long the API server waits; without the parameter it is 10 seconds.

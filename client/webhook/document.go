@@ -27,9 +27,10 @@ func begin[T meta.Object](of client.Type[T], doc json.RawMessage) (T, error) {
 	return codec.Unmarshal[T](empty)
 }
 
-// withMetadata returns the converted document made with the metadata of the document before. It keeps the labels or
-// annotations of made only if they differ from those of begun, the new object before the conversion. A server refuses a
-// conversion that changes other metadata.
+// withMetadata returns a converted document with the metadata that it had before the conversion. made is the converted
+// document, begun is the new object that the function received, and before is the original document. The labels or
+// annotations of made replace those of before if they differ from those of begun, that is, if the function has changed
+// them. A server refuses a conversion that changes other metadata.
 func withMetadata(made, begun, before json.RawMessage) (json.RawMessage, error) {
 	members := make([]map[string]json.RawMessage, 3)
 	metadata := make([]map[string]json.RawMessage, 3)

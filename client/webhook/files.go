@@ -22,8 +22,8 @@ const (
 	maxPEM = 1 << 20
 )
 
-// files is a Source: a certificate and its key in two files. Only Run reads them, so a file system that does not answer
-// blocks no connection.
+// files is a Source: a certificate and its key in two files. Server.Run reads them at the start, and files.Run reads
+// them again. No connection reads them, so a file system that does not answer blocks no connection.
 type files struct {
 	certFile, keyFile string
 

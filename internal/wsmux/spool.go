@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// minRing is the initial size of a spool, in bytes. The size doubles when the spool is full.
+	// minRing is the initial size of a ring, in bytes. The size doubles, up to the limit, when the ring is full.
 	minRing = 1 << 10
 	// maxWrite bounds one Write of Drain, in bytes, so that room is freed soon.
 	maxWrite = 64 << 10
@@ -128,7 +128,8 @@ func (s *Spool) Drop() {
 	s.emptied.Signal()
 }
 
-// Drain writes the added bytes to w, until End or Drop, or an error of w, which it returns.
+// Drain writes the added bytes to w. It returns nil after Drop, or after End once it has written all bytes. It returns
+// an error of w at once.
 func (s *Spool) Drain(w io.Writer) error {
 	for {
 		part := s.part()
@@ -147,7 +148,7 @@ func (s *Spool) Drain(w io.Writer) error {
 	}
 }
 
-// part waits for the next bytes to write. It returns none after End or Drop.
+// part waits for the next bytes to write. It returns none after Drop, or after End once nothing is held.
 func (s *Spool) part() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -140,8 +140,9 @@
 //
 // # The cluster
 //
-// If an object has an owner in the run without disturbances, the garbage collector of package controllers runs beside
-// the program. Plan.Controllers adds others. Only collector-late disturbs their requests.
+// The garbage collector of package controllers runs beside the program if an object in the run without disturbances has
+// an owner, or a finalizer for the deletion of its dependents. Plan.Controllers adds others. Only collector-late
+// disturbs their requests.
 //
 // # The search
 //

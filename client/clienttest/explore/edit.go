@@ -52,10 +52,10 @@ func edits() []edit {
 	}
 }
 
-// allows reports whether an edit can change an object. role is the object's role in a request, or "" at a rest. Nobody
-// deletes the object of a request that the program has not handled yet, because the program could not clean up. Nobody
-// removes the reference to an owner that is being deleted or has gone, because that removal asks for the object to
-// stay.
+// allows reports whether an edit can change an object. role is the object's role in a request, or "" at a rest. At a
+// request nobody deletes an object that the program has neither made nor written to, because the program could not
+// clean up. Nobody removes the reference to an owner that is being deleted or has gone, because without the reference
+// the garbage collector keeps the object.
 func (l *ledger) allows(e edit, r *record, role string) bool {
 	switch {
 	case e.kind == deleted && role == theObject && !r.handled:
@@ -107,7 +107,7 @@ func (l *ledger) offers(p *point) map[kind][]string {
 // maxAtRest bounds how many objects can be edited at each rest.
 const maxAtRest = 4
 
-// offersAtRest returns the edits and strangers that are possible at a rest.
+// offersAtRest returns the edits and the strangers that are possible at a rest.
 func (l *ledger) offersAtRest(number int) (all []disturbance) {
 	objects := 0
 	for _, r := range l.records {
@@ -188,7 +188,7 @@ func terminate(w *world, r *record) error {
 }
 
 // replace makes an object with the same name and content that does not belong to the program: it has no labels,
-// annotations and owners. If the old object is still there, replace first deletes it.
+// annotations or owners. If the old object is still there, replace first deletes it.
 func replace(w *world, r *record) error {
 	if r.present {
 		if len(r.meta.Finalizers) > 0 {

@@ -24,7 +24,7 @@ func (s schedule) edited() (at schedule) {
 
 // orders returns the schedules of the runs whose states are right for this run. An edit at a request may have the
 // effect of an edit at the rest before the request, or at the rest after it. Or it has no effect, because the program
-// writes the same field next. The first schedule makes each edit at the rest after it.
+// writes the same field next. The first schedule makes each edit at the rest after the request.
 func (w *world) orders() (all []schedule) {
 	all = []schedule{w.schedule.edited()}
 	w.mu.Lock()

@@ -116,7 +116,7 @@ func (w *world) offer(p *point) {
 	p.populated = slices.ContainsFunc(w.ledger.records, func(r *record) bool { return r.present && r.of == of })
 }
 
-// lookEverywhere calls look for all resources that somebody has written to.
+// lookEverywhere calls look with all resources that somebody has written to.
 func (w *world) lookEverywhere(writer string) {
 	w.look(writer, w.resources()...)
 }

@@ -31,7 +31,7 @@ type Plan struct {
 
 	// Controllers, if set, returns controllers of the cluster that run beside the program, such as controllers.All. It
 	// is called for each run. The garbage collector runs even if Controllers is nil, provided that an object in the run
-	// without disturbances has an owner.
+	// without disturbances has an owner, or a finalizer for the deletion of its dependents.
 	Controllers func() []controllers.Controller
 
 	// Always, if set, is called after each write request of the program. AtRest, if set, is called when the program has

@@ -27,7 +27,7 @@ type search struct {
 
 	mu      sync.Mutex
 	failed  *outcome        // the first run that broke the program
-	seen    map[uint64]bool // the futures that were tried
+	seen    map[uint64]bool // the hashes of the futures that were tried
 	all     []disturbance   // each disturbance that can happen alone
 	counts  counts
 	virtual time.Duration // the virtual time of all runs
@@ -90,8 +90,8 @@ func (r *result) unlikeRests(other *result) (texts []string) {
 	return texts
 }
 
-// writes returns the classes of the program's writes, with the steps of the history at which it sent them. It leaves
-// out how often, because that is random.
+// writes returns the classes of the program's writes, each with a step of the history at which the program sent such a
+// write. It does not count the writes, because their number is random.
 func (r *result) writes() map[place]bool {
 	all := map[place]bool{}
 	for _, p := range r.points {
@@ -163,7 +163,8 @@ func (s *search) singles() {
 	}, s.over)
 }
 
-// candidates returns the disturbances that may happen after the last disturbance of a run, each with its future.
+// candidates returns the disturbances that may happen after the last disturbance of a run, each with the hash of its
+// future, or 0 if the future is unknown.
 func (s *search) candidates(run *outcome) iter.Seq2[disturbance, uint64] {
 	allowed := func(d disturbance) bool { return s.allows(d.kind) && run.schedule.takes(d) }
 	return func(yield func(disturbance, uint64) bool) {
@@ -192,8 +193,8 @@ func (s *search) candidates(run *outcome) iter.Seq2[disturbance, uint64] {
 
 func (s *search) allows(k kind) bool { return s.kinds == nil || slices.Contains(s.kinds, k) }
 
-// fresh reports whether no schedule with this future was tried, and records the future. The future 0 means unknown,
-// which is always fresh.
+// fresh reports whether no schedule was tried whose future has this hash, and records the hash. 0 stands for an unknown
+// future, which is always fresh.
 func (s *search) fresh(future uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

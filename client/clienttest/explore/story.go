@@ -40,7 +40,7 @@ func (s *story) add(l line) {
 	s.lines = append(s.lines, l)
 }
 
-// tell adds a line about something that a person or the explorer does.
+// tell adds a line about anything but an undisturbed request of the program.
 func (w *world) tell(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

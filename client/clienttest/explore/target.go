@@ -54,7 +54,8 @@ func (l *ledger) related(object *record, byOwner, byName func(*record) bool) *re
 	return nil
 }
 
-// named reports whether after has the name of object, or a name generated from it, and belongs to another resource.
+// named reports whether the first object has the name of the second, or a name generated from it, and belongs to
+// another resource.
 func named(after, object *record) bool {
 	name := after.meta.Name
 	if after.meta.GenerateName != "" {

@@ -42,7 +42,8 @@ type world struct {
 	ctx      context.Context // ends with the run
 	work     sync.WaitGroup  // the goroutines of the networks and the programs
 
-	// Only the scheduler uses these fields:
+	// Only the scheduler uses these fields, with four exceptions: digest and ledger have their own locks, granted is
+	// atomic, and the comments of cluster say what guards its fields.
 	ends      map[int][]disturbance // disturbances by the step of the history after which they end
 	triggers  map[place][]func()    // functions to call before a request or a step, by place
 	disturbed bool                  // a disturbance has happened
@@ -53,7 +54,7 @@ type world struct {
 	granted   atomic.Int64                     // number of requests that were let through
 	ask       func(compared schedule) *outcome // returns a run to compare with; nil if this run is compared with none
 	states    []state                          // the state at each rest
-	atRests   []disturbance                    // the edits that were possible at the rests
+	atRests   []disturbance                    // the edits and the strangers that were possible at the rests
 	lasting   []lasting                        // changes that others undo later
 	altered   bool                             // an edit that stays has changed the state
 	unlike    *unlike                          // the first state at rest that is not as it should be
@@ -152,12 +153,12 @@ type result struct {
 	steps     int
 	states    []state                     // the state at each rest
 	unlike    *unlike                     // the first wrong state; nil if there is none
-	atRests   []disturbance               // the disturbances that were possible at the rests
+	atRests   []disturbance               // the edits and the strangers that were possible at the rests
 	claims    map[place]map[kind][]string // the addresses of possible claims before each step
 	harm      []string                    // what the program did to objects of others
 	owners    bool                        // a garbage collector had work
 	kinds     []meta.GVR                  // the resources that somebody has written to
-	existing  []meta.GVR                  // the resources that had objects at the start; only in the first run
+	existing  []meta.GVR                  // the resources with objects at the start; nil unless play looked for them
 	clustered bool                        // controllers of the cluster have run
 	end       func()                      // must be called; it sets happened, and the fields below except replicas
 	points    []*point
@@ -214,7 +215,7 @@ func (w *world) found(format string, args ...any) {
 	w.findings = append(w.findings, fmt.Sprintf(format, args...))
 }
 
-// arrive makes a request wait for the scheduler; false if its replica is dead.
+// arrive makes a request wait for the scheduler. It returns false if the request's replica is dead.
 func (w *world) arrive(p *point) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -307,7 +308,7 @@ func (w *world) settle(most time.Duration) (moved bool) {
 
 // slowness returns the virtual time that a request takes if it follows n others without a pause. Usually that is zero.
 // But a program that answers each event with another request would stop the clock, for example a program that makes an
-// object again each time the garbage collector deletes it. Then nothing that ends this loop at a later time could
+// object again each time the garbage collector deletes it. Then the later event that would end this loop could never
 // happen.
 func slowness(n int) time.Duration {
 	const free, step = 300, 100
@@ -439,7 +440,7 @@ func (w *world) check(when string, is func(State) error) {
 // before registers a function that is called right before a request or a step.
 func (w *world) before(at place, do func()) { w.triggers[at] = append(w.triggers[at], do) }
 
-// happen calls the functions that before registered for a request or a step.
+// happen calls the functions that were registered for a request or a step; see [world.before].
 func (w *world) happen(at place) {
 	for _, do := range w.triggers[at] {
 		do()

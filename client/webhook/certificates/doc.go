@@ -33,13 +33,15 @@
 // # Events
 //
 //	SOMEBODY                              THE ISSUER
-//	deletes the Secret                    announces another authority, and uses it after five minutes. Without a running
-//	                                      replica it makes one at once. Delete the Secret to replace a key that others
-//	                                      may know; API servers trust the old key until the old authority expires,
-//	                                      unless you also remove that authority from the configurations
+//	deletes the Secret                    announces another authority, and uses it after five minutes. If no replica
+//	                                      ran at the time, the first one that starts makes an authority and uses it at
+//	                                      once. Delete the Secret to replace a key that others may know; API servers
+//	                                      trust the old key until the old authority expires, unless you also remove
+//	                                      that authority from the configurations
 //	restores an old Secret                continues from there; the certificates of the replicas stay trusted
 //	writes a wrong Secret                 replaces the parts that cannot be read; the log says which
-//	overwrites or empties a caBundle      writes it again within ten seconds; until then API servers refuse the server
+//	overwrites or empties a caBundle      writes it again after about ten seconds at most; until then API servers
+//	                                      refuse the server
 //	deletes a configuration, or has not   says so in the log and in Ready, and looks again every ten seconds
 //	made it yet
 //	takes a permission away               the same, with growing pauses of up to 30 seconds
@@ -72,7 +74,7 @@
 // In the namespace of the Secret: get and update of secrets with its name, and create of secrets, which RBAC cannot
 // limit by name. A program whose manifest has an empty Secret (of type Opaque) does not need create. For the cluster:
 // get and patch of validatingwebhookconfigurations and mutatingwebhookconfigurations of admissionregistration.k8s.io
-// and of customresourcedefinitions of apiextensions.k8s.io, each with their names.
+// and of customresourcedefinitions of apiextensions.k8s.io, each only for the names in the options.
 //
 // [Issuer.Permissions] returns these, and informer.Group.Permissions includes them.
 //

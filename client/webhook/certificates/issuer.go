@@ -22,8 +22,8 @@ import (
 const (
 	// pace is the time between two looks at the Secret and the configurations.
 	pace = 10 * time.Second
-	// settleTime is how long all configurations must have had an authority before a replica that has a valid
-	// certificate of another authority shows a certificate of it. The watches of an API server take seconds at most.
+	// settleTime is how long all configurations must have had a new authority before a replica shows a certificate of
+	// it. A replica without a valid certificate does not wait. The watches of an API server take seconds at most.
 	settleTime = 5 * time.Minute
 	// patience is how long one look may take.
 	patience = time.Minute

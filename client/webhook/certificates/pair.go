@@ -23,8 +23,8 @@ import (
 
 // The certificates: authorities, which sign themselves, and the certificates that they sign for servers.
 
-// skew is how far the clocks of the replicas and of the API servers may be apart. A certificate is valid for this long
-// before it is made, and an authority stays trusted for this long after it has expired.
+// skew is how far the clocks of the replicas and of the API servers may be apart. The validity of a certificate begins
+// this long before the certificate is made, and an authority stays trusted for this long after it has expired.
 const skew = 24 * time.Hour
 
 // pair is a certificate with its key.

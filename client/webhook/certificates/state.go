@@ -31,7 +31,8 @@ type state struct {
 	trusted         []*x509.Certificate // the authorities that the configurations must have; authority and next too
 }
 
-// The keys of the Secret's data. tls.crt, tls.key and ca.crt are those of every Secret of its type.
+// The keys of the Secret's data. Every Secret of its type has tls.crt and tls.key, and ca.crt is the usual key for
+// authorities.
 const (
 	keyServing   = "tls"
 	keyAuthority = "authority"

@@ -6,9 +6,9 @@ import "time"
 type Status struct {
 	// Running says that Run has been called and has not returned.
 	Running bool
-	// Expires is when the certificate that the server shows now expires; zero if there is none.
+	// Expires is the expiry time of the certificate that the server shows; zero if there is none.
 	Expires time.Time
-	// AuthorityExpires is when the authority that has signed this certificate expires.
+	// AuthorityExpires is the expiry time of the authority that has signed this certificate.
 	AuthorityExpires time.Time
 	// Rotating says that a new authority is announced, which signs nothing yet.
 	Rotating bool
@@ -25,8 +25,8 @@ type ConfigurationStatus struct {
 	Name string
 	// Trusts says that the configuration's caBundle had the authority of the certificate at the last successful look.
 	Trusts bool
-	// Err is the error of the last look, or nil: the configuration does not exist, has no webhook that calls the
-	// Service, or cannot be read or written.
+	// Err is the error of the last look; nil if the look succeeded. The error says that the configuration does not
+	// exist, has no webhook that calls the Service, or cannot be read or written.
 	Err error
 }
 

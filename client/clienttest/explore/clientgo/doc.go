@@ -29,8 +29,8 @@
 // controller-runtime turns a panic in Reconcile into an error and retries, so such a panic shows only by its effects.
 //
 // controller-runtime refuses a second controller of the same name in one process, and each restart makes one.
-// ManagerOptions switches this check off. Its metrics, the logger and the schemes are shared by all replicas and all
-// runs.
+// ManagerOptions switches this check off. All replicas and all runs share the metrics of controller-runtime, the logger
+// and the schemes.
 //
 // # Equal runs
 //

@@ -37,7 +37,7 @@ type declared struct {
 	methods map[string]bool
 }
 
-// file is a file, with the package that it is of and the paths that it imports.
+// file is a Go file: its package and its imports.
 type file struct {
 	of      *pack
 	imports []*ast.ImportSpec

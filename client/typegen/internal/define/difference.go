@@ -162,7 +162,7 @@ func withoutHead(version any) any {
 	return v
 }
 
-// known returns a schema without these members.
+// known returns a schema without the members that withoutHead leaves out.
 func known(s map[string]any, isObject bool) map[string]any {
 	s = maps.Clone(s)
 	properties, _ := s["properties"].(map[string]any)

@@ -100,8 +100,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// chosen adds words about required and null to other words: those that make the wanted property, or else the accepted
-// ones that come closest. The error says why package crd accepts none.
+// chosen returns the tag with the words of groups and one of the fates. It chooses the fate with which package crd
+// makes the wanted property, or else the accepted fate that comes closest. The error says why package crd accepts none.
 func (f Field) chosen(groups []group, want Property) (text string, err error) {
 	accepted, best := "", 0
 	for i, fate := range fates {

@@ -117,7 +117,7 @@ func (p *parser) version(k Kind, at string, v any) (Kind, error) {
 	return k, err
 }
 
-// check refuses names that a client could not use.
+// check refuses names that a client could not use, and a schema whose objects are not JSON objects.
 func (k Kind) check(at string) error {
 	for _, n := range []struct{ what, name string }{{"version", k.GVK.Version}, {"kind", k.GVK.Kind}, {"plural name", k.Resource}} {
 		if err := meta.ValidSegment(at+": the "+n.what, n.name); err != nil {

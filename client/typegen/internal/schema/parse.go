@@ -127,7 +127,7 @@ func (p *parser) inner(s *Schema, o object, depth int) error {
 	return err
 }
 
-// check refuses schemas that contradict themselves.
+// check refuses schemas that contradict themselves, and infers a missing type.
 func (s *Schema) check(at string) error {
 	switch {
 	case !slices.Contains([]string{"", "object", "array", "string", "integer", "number", "boolean"}, s.Type):

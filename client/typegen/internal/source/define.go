@@ -38,7 +38,7 @@ func wanted(kinds []schema.Kind) (map[*schema.Schema]*crd.Schema, error) {
 	return all, nil
 }
 
-// pair records in all that two schemas, and the schemas within them, are the same.
+// pair maps s, and each schema within s, to its counterpart in the form of package crd. It adds the entries to all.
 func pair(s *schema.Schema, is *crd.Schema, all map[*schema.Schema]*crd.Schema) {
 	if s == nil || is == nil {
 		return

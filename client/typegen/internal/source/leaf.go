@@ -48,8 +48,9 @@ func isEnum(s *schema.Schema) bool {
 	return len(s.Enum) > 0 && len(s.Enum) <= most && slices.ContainsFunc(s.Enum, func(v any) bool { return v != nil })
 }
 
-// shape returns the type of client/meta that has the members of the schema, if there is one. With Options.Definitions
-// package crd must also make the same schema from the type.
+// shape returns the type of client/meta that has the members of the schema, or json.RawMessage if the schema names no
+// members and keeps unknown ones. It returns false if there is no such type. With Options.Definitions package crd must
+// also make the same schema from the type.
 func (g *generator) shape(s *schema.Schema, m member) (goType, bool) {
 	t, ok := shape(s, m)
 	if ok && g.options.Definitions && t.form == structure && t.expr != "meta.ObjectMeta" {

@@ -54,8 +54,8 @@ func raw() goType {
 	return goType{expr: "json.RawMessage", form: nilable, packages: []string{jsonPackage}, like: reflect.TypeFor[json.RawMessage]()}
 }
 
-// likeOf returns the type with a name. For any other name it returns string, because a written type without fields is a
-// string type.
+// likeOf returns the type that expr names: a basic type or one of client/meta. For a name that it does not know it
+// returns string, because a written type without fields is a string type.
 func likeOf(expr string) reflect.Type {
 	switch expr {
 	case "bool":
