@@ -68,7 +68,7 @@ func (q *question) shows(h *hook) (v admission.Version, shown bool, _ error) {
 	return v, shown, err
 }
 
-// constrained is shows for a policy or its binding.
+// constrained returns what shows returns, for a policy or its binding.
 func (q *question) constrained(by *admission.Constraint) (admission.Version, bool) {
 	namespace, in, is, was := q.labels()
 	if by == nil || !by.Selects(in, is, was) {

@@ -226,8 +226,8 @@ func (s *recordedStream) writeObject(kind recording.Type, raw []byte, gap bool) 
 // errBack says that a server was set back.
 var errBack = errors.New("the server has an older version than before: it was restored from a backup")
 
-// checkVersion asks, after a failure, whether the server has come to the version at which the watch goes on. A server
-// that was restored from a backup would let the watch wait until it passes that version.
+// checkVersion asks, after a failure, whether the server has reached the version at which the watch goes on. A server
+// that was restored from a backup may not have: it would let the watch wait until it passes that version.
 func (s *recordedStream) checkVersion(ctx context.Context) error {
 	if s.failures == 0 && s.watched {
 		return nil

@@ -160,7 +160,7 @@ func (p *replay) serving(tx store.Tx, res *recording.Resource) (*resource, error
 	return r, nil
 }
 
-// heed makes a recorded CustomResourceDefinition take effect, as its status says, without a change to it.
+// heed makes a recorded CustomResourceDefinition take effect as its status says. It does not change the definition.
 func (p *replay) heed(tx store.Tx, d *object.Draft) {
 	is := p.definitions[d.Meta.Name]
 	if is == nil {

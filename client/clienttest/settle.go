@@ -14,7 +14,7 @@ import (
 // of the write, before the object is checked. Nobody owns the fields that it sets. old is nil for a new object.
 type settle func(c *call, tx store.Tx, old, d *object.Draft, dryRun bool) error
 
-// settled returns d after settle, and d as the client meant it, which the owners of fields are determined from.
+// settled returns d after settle, and d as the client meant it. The owners of fields are determined from the latter.
 func (c *call) settled(tx store.Tx, old, d *object.Draft, dryRun bool) (settled, meant *object.Draft, _ error) {
 	drop := c.res.Builtin && strategy.MayDrop(c.res.Of, d.Content)
 	if c.res.admit == nil && c.res.settle == nil && !drop {

@@ -58,7 +58,7 @@ func (o Options) readFiles() (read, error) {
 	}
 	for _, resource := range o.Resources {
 		d, err := definitionOf(resource)
-		if err == nil { // validate returns the error of the others
+		if err == nil { // validate returns the other errors
 			r.definitions = append(r.definitions, d)
 		}
 	}

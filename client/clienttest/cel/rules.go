@@ -61,7 +61,7 @@ func (c *compiled) Check(ctx context.Context, obj, old map[string]any) ([]meta.S
 		pair := common.NewCorrelatedObject(obj, old, &model.Structural{Structural: c.schema})
 		options = append(options, cel.WithRatcheting(pair))
 	}
-	// Validate takes an old that is a nil map for an absent object.
+	// To Validate, an old that is a nil map means that there is no old object.
 	errs, _ := c.validator.Validate(ctx, nil, c.schema, obj, old, limits.RuntimeCELCostBudget, options...)
 	return causes(errs), w
 }

@@ -212,7 +212,7 @@ func (l *Log) serve(ctx context.Context, pod meta.Key, o remote.LogOptions, w io
 	}
 	stream, _ := ctx.Value(streamKey{}).(string)
 	out := &entryWriter{o: o, stream: stream, w: w, left: o.Limit, fresh: true}
-	if stream != "Stderr" { // a kubelet sends the headers at once, but not for this stream
+	if stream != "Stderr" { // a kubelet sends the headers at once, except for Stderr
 		if _, err := w.Write(nil); err != nil {
 			return err
 		}

@@ -147,7 +147,7 @@ func (p *port) serve(ctx context.Context, gone <-chan struct{}, dial func(contex
 	var both sync.WaitGroup
 	both.Go(func() {
 		defer close(drained)
-		_ = p.from.Drain(inside) // if the pod's side has ended, the other direction says so
+		_ = p.from.Drain(inside) // if the pod's side has ended, the copy below ends too
 	})
 	both.Go(func() {
 		select {

@@ -223,7 +223,8 @@ func (r *podRun) stopOf(c *containerRun) time.Time {
 	return r.stopAt
 }
 
-// isTurnOf reports whether the containers before the ith have come so far that it can start.
+// isTurnOf reports whether the ith container can start: each init container before it has succeeded, or is a sidecar
+// that runs.
 func (r *podRun) isTurnOf(i int) bool {
 	before := r.init[:min(i, len(r.init))]
 	return !slices.ContainsFunc(before, func(c *containerRun) bool { return !c.isDone() })

@@ -32,7 +32,7 @@ func revisionOf(set *replicaSet) int64 {
 	return n
 }
 
-// nextRevision is that of the new set: one more than those of the old ones.
+// nextRevision returns the revision of the new set: one more than the highest revision of the old sets.
 func (r *rollout) nextRevision() (next int64) {
 	for _, set := range r.old {
 		next = max(next, revisionOf(set))
@@ -135,7 +135,7 @@ func (r *rollout) makeSet() (*replicaSet, error) {
 	selector.MatchLabels[hashLabel] = hash
 
 	set := &replicaSet{}
-	const longest = 253 // of a name
+	const longest = 253 // the length limit of a name
 	name := r.d.Name
 	set.Namespace, set.Name = r.d.Namespace, name[:min(len(name), longest-1-len(hash))]+"-"+hash
 	set.Labels = labels

@@ -154,8 +154,8 @@ func (w *watches) handler(r *discovery.Resource) cache.Handler[*meta.Partial] {
 			}
 			put(now)
 		},
-		// The resource of a deleted definition is found to be gone discoveryPeriod later at most, as in Kubernetes: until
-		// then the watch of its objects says that they have gone, and their dependents go.
+		// When a definition is deleted, discovery finds within discoveryPeriod that its resource has gone, as in
+		// Kubernetes. Until then the watch of its objects says that they have gone, and their dependents go.
 		Delete: func(o *meta.Partial) { w.graph.remove(r, o.UID) },
 	}
 }

@@ -42,7 +42,8 @@ const (
 	asStrategic = "strategic-merge-patch+json"
 )
 
-// applied returns an exchange that changes an object; is is the expected value at a path in it.
+// applied returns an exchange that succeeds. The parameters at and is are the fields of exchange: a path in the answer,
+// and the JSON expected there.
 func applied(name, path, media, body, at, is string) exchange {
 	return exchange{name: name, path: path, media: media, body: body, code: http.StatusOK, at: at, is: is}
 }

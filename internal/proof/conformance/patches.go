@@ -68,7 +68,7 @@ func malformed(name, path, media, body string) exchange {
 	return refused(name, path, media, body, 400, apierrors.BadRequest, "invalid JSON patch")
 }
 
-// mediaExchanges are about the type of a patch and its parameters. behaviours 325 and 327
+// mediaExchanges are about the type of a patch and its parameters (behaviours 325 and 327).
 func mediaExchanges() []exchange {
 	const none, some = "415: Unsupported Media Type", "the body of the request was in an unknown format - accepted media types include: " +
 		"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"

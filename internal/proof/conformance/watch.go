@@ -84,7 +84,7 @@ func testWatch(t *testing.T, s suite) {
 	}) {
 		t.Errorf("the watch brought %v, %v, want nothing", e, err)
 	}
-	// Ending the context ends it with the context's error.
+	// Ending the context ends the watch with the context's error.
 	ctx, cancel := context.WithCancel(t.Context())
 	for _, err := range s.configMaps.Watch(ctx, client.WatchOptions{Namespace: ns}) {
 		if err != nil && !errors.Is(err, context.Canceled) {

@@ -35,7 +35,7 @@ type campaign struct {
 	argued map[string]string
 	most   int           // the percentage of mutants that may survive; 0 means none
 	limit  time.Duration // how long it goes on; 0 means until all have been tried
-	ends   time.Time     // of limit
+	ends   time.Time     // when limit has passed; the zero time means never
 }
 
 // tally counts the mutants of a package.
@@ -106,7 +106,8 @@ func (c *campaign) do(ctx context.Context) error {
 // isOver reports whether the time is over.
 func (c *campaign) isOver() bool { return !c.ends.IsZero() && time.Now().After(c.ends) }
 
-// isTooMuch reports whether more mutants than the percentage most have survived without an argument.
+// isTooMuch reports whether there is more to mend than most percent of the tried mutants: mutants that have survived
+// without an argument, arguments for mutants that were killed, and arguments for mutants that the code no longer has.
 func (c *campaign) isTooMuch(n tally) bool { return n.open*100 > n.tried*c.most }
 
 func row(name string, n tally) string {

@@ -144,8 +144,8 @@ func (f *finder) source(n ast.Node) string {
 	return string(f.text[f.set.Position(n.Pos()).Offset:f.set.Position(n.End()).Offset])
 }
 
-// add adds the mutant in which after stands where n is. The prefix and the suffix do the same to n when the mutant is
-// on.
+// add adds the mutant that replaces the text of n by the text after. In a bundle, the prefix and the suffix around n
+// have the same effect when the mutant is on.
 func (f *finder) add(n ast.Node, after, prefix, suffix string) {
 	start, end := f.set.Position(n.Pos()), f.set.Position(n.End())
 	if n.Pos() < f.constants { // a constant cannot contain a call of a function

@@ -49,7 +49,8 @@ func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant,
 	}
 	for i, pkg := range append([]string{g.dir}, g.also...) {
 		s := suite{pkg: pkg, binary: filepath.Join(tmp, "tests"+strconv.Itoa(i)), patience: 10 * time.Minute}
-		if err := os.Remove(s.binary); err != nil && !errors.Is(err, fs.ErrNotExist) { // that of the previous package
+		// An old file would hide that the package has no tests.
+		if err := os.Remove(s.binary); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		if err := t.compile(ctx, pkg, t.b.overlay(), s.binary); err != nil {

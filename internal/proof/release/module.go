@@ -51,7 +51,7 @@ func (r repository) modules(ctx context.Context) (found []publicModule, err erro
 	return found, nil
 }
 
-// require changes go.mod of a module: where it requires other public modules, it then requires this version of them.
+// require makes the go.mod of a module require this version of each other public module that it requires.
 func (r repository) require(m publicModule, all []publicModule, version string) error {
 	file := filepath.Join(r.dir, filepath.FromSlash(m.dir), "go.mod")
 	text, err := os.ReadFile(file)
@@ -75,7 +75,7 @@ func (r repository) require(m publicModule, all []publicModule, version string) 
 	return os.WriteFile(file, text, 0o644)
 }
 
-// packAll writes each module of a version that has its tags into a folder, as MODULE-VERSION.zip.
+// packAll writes every module of a tagged version into a folder, as MODULE-VERSION.zip.
 func (r repository) packAll(ctx context.Context, version, dir string) error {
 	modules, err := r.modules(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r repository) packAll(ctx context.Context, version, dir string) error {
 	return nil
 }
 
-// pack writes a version of a module, which has a tag, into a folder that can be a module proxy.
+// pack writes a tagged version of a module into the folder proxy, in the layout of a module proxy.
 func (r repository) pack(ctx context.Context, m publicModule, version, proxy string) error {
 	escaped, err := module.EscapePath(m.path)
 	if err != nil {

@@ -60,7 +60,7 @@ func lacking(a, b map[string]bool) (out []string) {
 	return out
 }
 
-// exports returns the exported names of the work tree, each after the list that has it.
+// exports returns the exported names of the work tree, each with the name of its list as a prefix.
 func (r repository) exports() (map[string]bool, error) {
 	files, err := filepath.Glob(filepath.Join(r.dir, filepath.FromSlash(lists), "*.txt"))
 	if err != nil {
@@ -106,7 +106,7 @@ func addLines(to map[string]bool, list, text string) {
 	}
 }
 
-// unreleased ends the heading of the section that the next release dates.
+// unreleased is the end of the heading of the next release's section. The release replaces it with the date.
 const unreleased = ", not released yet"
 
 // date returns the text of CHANGELOG.md with the date of a version in its heading. A version and its rehearsals have

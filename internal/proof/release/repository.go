@@ -49,7 +49,8 @@ func (r repository) ready(ctx context.Context, version string) error {
 	return nil
 }
 
-// lastVersion returns the greatest version of the root that the present commit comes after; empty if there is none.
+// lastVersion returns the greatest version of the root module whose tag is on the present commit or on an ancestor of
+// it; empty if there is none.
 func (r repository) lastVersion(ctx context.Context) (last string, err error) {
 	tags, err := r.git(ctx, "tag", "--list", "v*", "--merged", "HEAD")
 	for _, tag := range strings.Fields(tags) {

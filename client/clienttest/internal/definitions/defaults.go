@@ -28,7 +28,7 @@ type surroundings struct {
 	inMetadata bool          // the value is the kind or the apiVersion, or belongs to the metadata
 }
 
-// in returns the surroundings of a value one step further in. Step returns the value that surrounds it.
+// in returns the surroundings of a value that is one level deeper. Step returns the value around that one.
 func (o surroundings) in(step func(v any) any) surroundings {
 	around := o.around
 	o.around = func(v any) any { return around(step(v)) }
@@ -154,8 +154,8 @@ func eachObject(s view, v any, at string, f func(object jsontree.Object, at stri
 
 func member(at, name string) string { return strings.TrimPrefix(at+"."+name, ".") }
 
-// coerce brings the metadata of the objects in a value into the form of the server. It returns the first that it cannot
-// read.
+// coerce brings the metadata of the objects in a value into the form of the server. It returns the error about
+// the first kind, apiVersion or metadata that it cannot read.
 func coerce(s view, v any, at string) (wrong *meta.StatusCause) {
 	eachObject(s, v, at, func(o jsontree.Object, at string) {
 		refuse := func(name, why string) {
@@ -223,7 +223,7 @@ func wrongObject(o jsontree.Object, at string) []meta.StatusCause {
 	return r.causes
 }
 
-// wrongValue returns the causes for which a value breaks a schema.
+// wrongValue returns why a value does not fit a schema.
 func wrongValue(s view, v any, at string) []meta.StatusCause {
 	// Package values checks the values of a status apart from the rest of an object.
 	const member = "status"

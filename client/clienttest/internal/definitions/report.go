@@ -29,7 +29,7 @@ func invalid(at string, value any, why string) meta.StatusCause {
 	return c
 }
 
-// asJSON returns a text that is shown as JSON, as the server shows the texts that are optional.
+// asJSON returns a string in JSON. The server shows optional strings in that form.
 func asJSON(text string) json.RawMessage { return jsontree.AppendString(nil, text) }
 
 func (r *report) required(at, why string) {

@@ -235,7 +235,8 @@ func (r *report) mapItems(s view, keys []string, at string) {
 	}
 }
 
-// notNull checks that neither the elements of a list of a type nor their keys can be null or absent.
+// notNull checks that the elements of a list of this x-kubernetes-list-type cannot be null, and that their keys can be
+// neither null nor absent.
 func (r *report) notNull(items view, listType string, keys []string, at string) {
 	if items.flag("nullable") {
 		r.forbidden(at+".nullable", "cannot be nullable when x-kubernetes-list-type is "+listType)

@@ -196,14 +196,14 @@ func (r *report) nested(s view, skipAnyOf bool, at string) {
 	}
 }
 
-// choicesComplete checks that s has each property, and the items, that the choices of v are about.
+// choicesComplete checks that s defines the properties and items that the choices of v define.
 func (r *report) choicesComplete(v, s view, at, vAt string) {
 	for _, in := range v.choices(vAt, "not", "allOf", "anyOf", "oneOf") {
 		r.complete(in.schema, s, at, in.at)
 	}
 }
 
-// complete checks that s has each property, and the items, that v is about.
+// complete checks that s defines the properties and items that v and its choices define.
 func (r *report) complete(v, s view, at, vAt string) {
 	r.choicesComplete(v, s, at, vAt)
 	inner := func(v, s view, found bool, at, vAt string) {

@@ -98,8 +98,9 @@ func (d *Draft) Clone() *Draft {
 	return &c
 }
 
-// Normalize drops the parts that the real server does not keep: nulls in a compiled-in type, empty maps of its members,
-// and empty metadata. So objects with the same meaning are equal.
+// Normalize brings an object into the form that the real server keeps, so that objects with the same meaning are equal.
+// It drops empty metadata, and in a compiled-in type nulls and empty maps of strings. It sets defaults, and writes
+// times, quantities and numbers as the server does. The error says that a value does not fit its type.
 func (d *Draft) Normalize(t *Type) error {
 	if t.Builtin {
 		t.Shape().DropNulls(d.Content)

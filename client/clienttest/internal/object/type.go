@@ -18,7 +18,7 @@ type Type struct {
 	Apart      bool     // status is written only through its subresource
 	Selectable []string // the fields, outside of metadata, that field selectors may use
 	Ungrouped  bool     // errors about the objects name their kind without its group
-	// Selected returns the text of one of the Selectable fields; nil means the text of the member.
+	// Selected returns the value of one of the Selectable fields. If Selected is nil, the value is that of the member.
 	Selected func(content jsontree.Object, path string) string
 	Blank    *Blank // of a compiled-in type: the members besides metadata when nothing is set; nil means none
 	// Defaults sets the absent members of a compiled-in type that have a default; nil means that there are none.

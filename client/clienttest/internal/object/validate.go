@@ -204,7 +204,7 @@ func (v Validator) finalizers(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
 	return causes
 }
 
-// Unqualified reports whether the name of a finalizer has no domain and is none of Kubernetes' own names.
+// Unqualified reports whether the name of a finalizer has no domain and is not one of Kubernetes' own names.
 func Unqualified(f string) bool {
 	return !strings.Contains(f, "/") && f != FinalizerOrphan && f != FinalizerForeground && f != "kubernetes"
 }

@@ -17,7 +17,7 @@ type kind struct {
 	in      func(s scope, d *object.Draft) bool
 	lacks   func(names []string, d *object.Draft) error // says what the object must have
 	handles func(c Change) bool
-	varies  bool // objects differ in what they use, so usage and in read them
+	varies  bool // objects differ in what they use: usage and in, the functions above, read the object
 }
 
 // kindOf returns how the objects of a resource are counted.

@@ -31,7 +31,7 @@ func countsPods(name string) bool {
 
 const hugePages = "hugepages-"
 
-// isExtended reports whether a resource is none of Kubernetes' own.
+// isExtended reports whether a resource is one that Kubernetes does not define.
 func isExtended(name string) bool {
 	return strings.Contains(name, "/") && !strings.Contains(name, "kubernetes.io/") && !strings.HasPrefix(name, "requests.") ||
 		strings.HasPrefix(name, "deviceclass.resource.kubernetes.io/")

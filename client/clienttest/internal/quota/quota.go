@@ -110,7 +110,7 @@ func (q *Quota) take(more quantity.List) error {
 // Counts reports whether the quota counts the objects of a resource.
 func (q Quota) Counts(resource string) bool { return len(kindOf(resource).of(q.Hard)) > 0 }
 
-// Moves reports whether an update can change how much the objects of its resource use. Old must not be nil.
+// Moves reports whether an update may change how much of the quota its object uses. Old must not be nil.
 func (c Change) Moves(q Quota) bool {
 	k := kindOf(c.Resource)
 	charge := func(d *object.Draft) quantity.List {

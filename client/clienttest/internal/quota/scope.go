@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/strategy"
 )
 
-// scope is a condition of a quota: it counts only the objects that meet all its scopes.
+// scope is a condition of a quota. A quota counts only the objects that meet all of its scopes.
 type scope struct {
 	name, operator string
 	values         []any

@@ -33,8 +33,8 @@ type File struct {
 	buf   bytes.Buffer
 }
 
-// Open opens a file to be written from the beginning, if it is new or empty or its first lists are not complete, or
-// from its end. The error says why a file with other contents cannot be continued.
+// Open opens a file for writing. It starts from the beginning if the file is new or empty, or if its first lists are
+// not complete; otherwise it continues at the end. The error says why a file with other contents cannot be continued.
 func Open(path string, h *Header, limit int64) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

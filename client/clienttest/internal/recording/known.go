@@ -30,7 +30,7 @@ func newKnown() *Known { return &Known{objects: map[meta.Key]state{}} }
 // Begun reports whether the file has a whole list of the stream.
 func (k *Known) Begun() bool { return k.begun }
 
-// note takes a line.
+// note updates the state with a line of the file.
 func (k *Known) note(l *Line, id Identity) {
 	switch l.Type {
 	case Synced:
@@ -46,7 +46,7 @@ func (k *Known) note(l *Line, id Identity) {
 	}
 }
 
-// Put takes an object's state. If no list is being read, a watch goes on after it.
+// Put records the state of an object. If no list is being read, a watch goes on after the version of that state.
 func (k *Known) Put(id Identity) {
 	k.objects[id.Key] = state{id.UID, id.ResourceVersion, k.list}
 	if k.begun && !k.inGap {
@@ -54,7 +54,7 @@ func (k *Known) Put(id Identity) {
 	}
 }
 
-// Remove takes an object's end.
+// Remove records that an object has gone.
 func (k *Known) Remove(id Identity) {
 	delete(k.objects, id.Key)
 	if k.begun && !k.inGap {
@@ -65,7 +65,7 @@ func (k *Known) Remove(id Identity) {
 // BeginList begins a list. Until its end there is no version at which a watch can go on.
 func (k *Known) BeginList() { k.Version, k.inGap = "", true; k.list++ }
 
-// Changed takes an object of the list, and returns how it differs from the state before: Added, Modified, or "" if it
+// Changed records an object of the list. how says how it differs from the state before: Added, Modified, or "" if it
 // does not differ. If another object had the name before, the object is Added, and gone is the uid of the other one;
 // otherwise gone is "".
 func (k *Known) Changed(id Identity) (how Type, gone string) {
@@ -82,7 +82,7 @@ func (k *Known) Changed(id Identity) (how Type, gone string) {
 	return how, gone
 }
 
-// Keep takes an object of the list that could not be read.
+// Keep records that the list has an object that could not be read. It keeps the state before.
 func (k *Known) Keep(key meta.Key) {
 	if was, found := k.objects[key]; found {
 		was.list = k.list

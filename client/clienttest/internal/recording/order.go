@@ -20,8 +20,8 @@ type Plan struct {
 type Change struct {
 	Offset, Length int64
 	At             Offset // when it is played
-	// Version is the object's new version, or that of its removal. It is 0 if it is not a number, or if it is one of
-	// another counter than the first stream has.
+	// Version is the object's new version, or that of its removal. It is 0 if the version is not a number, or if it
+	// comes from another counter than the versions of the first stream.
 	Version uint64
 	Gap     bool // it was found by a list after a gap
 }
@@ -102,7 +102,7 @@ func (s *scan) line(l *Line) error {
 	return nil
 }
 
-// synced takes the end of a list.
+// synced records that a list of a stream is complete.
 func (s *scan) synced(stream Stream, p *progress, version uint64) {
 	if !p.begun {
 		if stream == s.Header.Streams()[0] {
@@ -116,7 +116,7 @@ func (s *scan) synced(stream Stream, p *progress, version uint64) {
 	p.version = version
 }
 
-// change takes a change after the first lists.
+// change adds a change after the first lists to the plan.
 func (s *scan) change(l *Line, p *progress) {
 	version := Number(s.Identity.ResourceVersion)
 	if l.Type == Deleted && l.Gap {

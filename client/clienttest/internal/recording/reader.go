@@ -26,8 +26,8 @@ type Reader struct {
 	at     Offset
 }
 
-// NewReader returns a reader that has read the header. The error names what is wrong with it. It is io.EOF for a file
-// without a whole line that may be the beginning of a recording.
+// NewReader returns a reader that has read the header. The error names what is wrong with the header. It is io.EOF if
+// the file is empty, or has only an unfinished line that may be the beginning of a header.
 func NewReader(r io.Reader) (*Reader, error) {
 	in := &Reader{in: bufio.NewReaderSize(r, 64<<10)}
 	text, err := in.line()
@@ -107,7 +107,7 @@ func (in *Reader) torn(text []byte) bool { return len(text) == 0 || text[len(tex
 
 func (in *Reader) fail(err error) error { return fmt.Errorf("line %d: %w", in.number, err) }
 
-// decode reads one JSON object, without members that into does not have.
+// decode reads one JSON object. A member that into does not have is an error.
 func decode(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

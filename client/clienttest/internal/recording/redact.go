@@ -76,8 +76,8 @@ func (r *Redactor) hash(value string) string {
 	return "sha256:" + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// metadata replaces the labels and annotations that may have a copy of a value. The entries of managedFields have names
-// of fields, which are the keys of data.
+// metadata replaces the labels and annotations that may have a copy of a value. If values are omitted, it also removes
+// managedFields, because their entries name the keys of data.
 func (r *Redactor) metadata(m jsontree.Object, values []string) {
 	for name, v := range m {
 		switch name {

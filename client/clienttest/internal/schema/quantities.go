@@ -40,7 +40,7 @@ func canonicalQuantity(v any, inMap bool) any {
 	}
 	q, err := quantity.Parse(text)
 	switch {
-	case !ok || err != nil: // Misfit has said so
+	case !ok || err != nil: // Misfit has reported it
 		return v
 	case inMap:
 		q = q.RoundUp()

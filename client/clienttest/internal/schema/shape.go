@@ -44,10 +44,10 @@ func (s *Shape) identify(metadata *Shape) {
 	s.members["metadata"] = metadata
 }
 
-// AtomicList reports whether a list of the shape is one field.
+// AtomicList reports whether a list of the shape is owned as one field.
 func (s *Shape) AtomicList() bool { return s == nil || s.list == listAtomic }
 
-// AtomicObject reports whether an object of the shape is one field.
+// AtomicObject reports whether an object of the shape is owned as one field.
 func (s *Shape) AtomicObject() bool { return s != nil && s.atomic }
 
 // Field returns the shape of a member, and whether the schema names it.

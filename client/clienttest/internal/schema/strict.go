@@ -24,7 +24,7 @@ func Duplicates(doc []byte) []string { return FieldErrors(doc, nil) }
 
 type fieldWalk struct {
 	scanner
-	path  []step // the way to the value
+	path  []step // of the value
 	found []string
 	said  map[string]bool
 }

@@ -33,7 +33,7 @@ func (s *Shape) SetTimes(v any) {
 			if !isText || inner == nil || inner.layout() == "" {
 				continue
 			}
-			if t, err := time.Parse(inner.layout(), text); err == nil { // otherwise Misfit has said so
+			if t, err := time.Parse(inner.layout(), text); err == nil { // otherwise Misfit has reported it
 				object[name] = t.UTC().Format(inner.layout())
 			}
 		}

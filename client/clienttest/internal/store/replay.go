@@ -43,7 +43,7 @@ func (tx Tx) Rebase(version uint64) {
 	}
 }
 
-// PutFrom commits an object's next state at a version, or at the next one if the store has come to that version.
+// PutFrom commits an object's next state at a version, or at the store's next one if it has reached that version.
 func (tx Tx) PutFrom(version uint64, c *Collection, d *object.Draft) *object.Revision {
 	tx.s.version = max(version, tx.s.version+1)
 	var next *object.Revision
@@ -55,7 +55,7 @@ func (tx Tx) PutFrom(version uint64, c *Collection, d *object.Draft) *object.Rev
 	return next
 }
 
-// RemoveFrom commits the removal of an object at a version, or at the next one if the store has come to that version.
+// RemoveFrom commits the removal of an object at a version, or at the store's next one if it has reached that version.
 func (tx Tx) RemoveFrom(version uint64, c *Collection, prev *object.Revision) {
 	tx.s.version = max(version, tx.s.version+1) - 1
 	tx.Remove(c, prev)

@@ -23,7 +23,7 @@ func defaultCSIDriver(m jsontree.Object) {
 func checkCSIDriver(v value) {
 	spec := v.at("spec")
 	attach, modes, tokens := spec.at("attachRequired"), spec.at("volumeLifecycleModes"), spec.at("tokenRequests")
-	attach.path = "spec.attachedRequired" // as a real server says
+	attach.path = "spec.attachedRequired" // as in a real server's errors
 	attach.immutable()
 	modes.immutable()
 	for _, mode := range modes.items() {

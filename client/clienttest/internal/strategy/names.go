@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// names are texts that must differ.
+// names are strings that must be unique.
 type names struct {
 	all   []string
-	empty bool // the empty text must not repeat either
+	empty bool // the empty string must not repeat either
 }
 
-// add reports a text that was added before.
+// add adds a string, or reports it if it was added before.
 func (n *names) add(v value) {
 	if slices.Contains(n.all, v.text()) {
 		v.duplicate()
@@ -21,7 +21,7 @@ func (n *names) add(v value) {
 	}
 }
 
-// has reports whether a text was added.
+// has reports whether a string was added.
 func (n *names) has(s string) bool { return slices.Contains(n.all, s) }
 
 // namesOf returns the names of the elements of a list.
@@ -33,7 +33,7 @@ func namesOf(list value) names {
 	return n
 }
 
-// as returns the value with the place of another, where a real server reports it.
+// as returns the value with the field path of another value, under which a real server reports it.
 func (v value) as(other value) value {
 	v.path = other.path
 	return v

@@ -228,7 +228,7 @@ func checkIngress(v value) {
 	const name = "kubernetes.io/ingress.class"
 	annotation := v.at("metadata", "annotations").key(name)
 	if v.creates() && annotation.exists() && class.exists() && annotation.text() != class.text() {
-		annotation.path = "annotations." + name // as a real server says
+		annotation.path = "annotations." + name // as in a real server's errors
 		annotation.invalid("must match `ingressClassName` when both are specified")
 	}
 }

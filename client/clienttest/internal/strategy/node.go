@@ -94,7 +94,7 @@ func checkNodeParts(v value) {
 	}
 	checkFeatures(v.at("status", "declaredFeatures"))
 	taints := v.at("spec", "taints")
-	taints.path = "metadata.taints" // as a real server says
+	taints.path = "metadata.taints" // as in a real server's errors
 	checkTaints(taints)
 }
 

@@ -16,8 +16,8 @@ func addPersistentVolumeDefaults(all map[string]func(jsontree.Object)) {
 	}
 }
 
-// persistentSources returns the sources of persistent volumes, in the order in which a second one is reported. Most are
-// those of the volumes of a pod.
+// persistentSources returns the sources of persistent volumes. If a volume has several, all but the first in this order
+// are reported. Most sources are those of the volumes of a pod.
 func persistentSources() []source {
 	own := map[string]source{
 		"cinder":    {name: "cinder", required: "volumeID", check: checkSecretPlace},
@@ -96,7 +96,7 @@ func checkCapacity(v value) {
 	}
 }
 
-// checkPersistentSource checks the source of a persistent volume, of which there must be one.
+// checkPersistentSource checks that a persistent volume has one source, and checks that source.
 func checkPersistentSource(spec value) {
 	found := false
 	for _, s := range persistentSources() {

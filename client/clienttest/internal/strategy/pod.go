@@ -48,8 +48,8 @@ func (p pod) checkNew() {
 	}
 }
 
-// checkPodTemplate checks the template of a workload. As in a real server, the place of its labels lacks "metadata".
-// The caller checks the restartPolicy that its kind allows.
+// checkPodTemplate checks the template of a workload. As on a real server, the field paths of its labels and
+// annotations lack "metadata". The caller checks the restartPolicy that its kind allows.
 func checkPodTemplate(v value) {
 	checkLabels(v.at("metadata", "labels").as(v.at("labels")))
 	checkAnnotations(v.at("metadata", "annotations").as(v.at("annotations")))

@@ -261,7 +261,7 @@ func (p pod) sum(list string) map[string]*big.Rat {
 	return all
 }
 
-// larger raises each amount in of to the amount in than, if that is larger.
+// larger raises the amounts in its first argument to those in its second, where the latter are larger.
 func larger(of, than map[string]*big.Rat) {
 	for name, amount := range than {
 		if of[name] == nil || of[name].Cmp(amount) < 0 {

@@ -8,7 +8,7 @@ func checkRuntimeClass(v value) {
 		handler.fits(label(handler.text()))
 	}
 	overhead := v.at("overhead", "podFixed")
-	overhead.path = "overhead.limits" // as a real server says
+	overhead.path = "overhead.limits" // as in a real server's errors
 	checkAmounts(overhead, containerResource)
 	scheduling := v.at("scheduling")
 	checkLabels(scheduling.at("nodeSelector"))

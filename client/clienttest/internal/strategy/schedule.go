@@ -85,7 +85,7 @@ func (f cronField) parse(text string) error {
 	return nil
 }
 
-// number returns the number that a text or a name stands for.
+// number returns the value of an entry of the field, which is a number, or a name such as "mon".
 func (f cronField) number(text string) (int, error) {
 	if i := slices.Index(strings.Fields(f.names), strings.ToLower(text)); i >= 0 {
 		return f.low + i, nil

@@ -15,7 +15,7 @@ func checkSelector(v value) {
 }
 
 // checkOperator checks whether an expression has values exactly if its operator needs some. It returns false if the
-// operator is none of those that all selectors have.
+// operator is not one of those that all selectors have.
 func checkOperator(e value) bool {
 	values := e.at("values")
 	switch e.at("operator").text() {

@@ -260,7 +260,7 @@ func checkSourceRanges(v, spec value) {
 	const form = "may only be used when `type` is 'LoadBalancer'"
 	isBalancer := spec.at("type").text() == loadBalancer
 	ranges := spec.at("loadBalancerSourceRanges")
-	ranges.path = "spec.LoadBalancerSourceRanges" // as a real server says
+	ranges.path = "spec.LoadBalancerSourceRanges" // as in a real server's errors
 	if ranges.len() > 0 {
 		if !isBalancer {
 			ranges.forbidden(form)

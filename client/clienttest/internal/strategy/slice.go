@@ -46,7 +46,7 @@ func checkSlice(v value) {
 	}
 }
 
-// checkNodes checks that exactly one of some members says on which nodes devices are.
+// checkNodes checks that exactly one of the named members is set. They say which nodes have the devices.
 func checkNodes(v value, names ...string) {
 	found := 0
 	for _, name := range names {

@@ -78,7 +78,7 @@ func (s *Strategy) Check(w Write) []meta.StatusCause {
 	return causes
 }
 
-// run returns what a check reports; with the places only if placed.
+// run returns what a check reports. The causes have field paths only if placed is true.
 func (w Write) run(check func(value), placed bool) []meta.StatusCause {
 	r := &report{subresource: w.Subresource, admin: w.Admin}
 	v := value{to: r, is: w.New, updates: w.Old != nil, placed: placed}

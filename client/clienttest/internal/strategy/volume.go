@@ -155,7 +155,7 @@ func checkVolumes(p pod) map[string]value {
 	return valid
 }
 
-// checkSource checks the source of a volume, of which there must be one.
+// checkSource checks that a volume has one source, and checks that source.
 func (p pod) checkSource(v value, sources []source) {
 	found := false
 	for _, s := range sources {
@@ -340,7 +340,7 @@ func checkTemplateMetadata(metadata value) {
 	for _, name := range metadata.keys() {
 		m := metadata.at(name)
 		if name == "uid" {
-			m.path = metadata.path + ".uID" // as a real server says
+			m.path = metadata.path + ".uID" // as in a real server's errors
 		}
 		if name != "annotations" && name != "labels" && (m.len() > 0 || isNumber(m.is)) {
 			m.forbidden("cannot be set")

@@ -30,7 +30,8 @@ const perNode = 30
 // agents are the workloads with a pod on each node.
 var agents = []string{"kube-proxy", "network-agent", "log-collector"}
 
-// services are the other workloads: how many percent of them there are, and how many pods one has.
+// services are the other kinds of workloads: the percentage of the workloads that are of a kind, and how many pods a
+// workload has, at least and at most.
 var services = []struct {
 	name        string
 	percent     int

@@ -30,7 +30,7 @@ type Collection struct {
 // maker makes n objects of a collection.
 type maker struct {
 	path, apiVersion, kind string
-	share                  int // it makes one object for so many that are asked for, because its objects are large
+	share                  int // it makes one object for each share that are asked for; above 1 for large objects
 	objects                func(n int) ([]metav1.Object, error)
 }
 

@@ -149,7 +149,7 @@ func status(phase corev1.PodPhase, at metav1.Time, i, workload int) corev1.PodSt
 	}
 }
 
-// managedFields are those of the controller that made the pod, and of the kubelet that runs it.
+// managedFields are those of the controller that made the pod, the scheduler, and the kubelet that runs the pod.
 func managedFields(at metav1.Time, owner string) []metav1.ManagedFieldsEntry {
 	const container = `".":{},"f:args":{},"f:image":{},"f:imagePullPolicy":{},"f:name":{},"f:ports":{".":{},` +
 		`"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:name":{},"f:protocol":{}}},` +

@@ -51,7 +51,7 @@ func (s *Server) selection(r *http.Request) (selection, error) {
 	return sel, nil
 }
 
-// of returns those of all objects that the request is for.
+// of returns the objects of a list that the request is for.
 func (s selection) of(all []object) []object {
 	if s.all {
 		return all

@@ -198,8 +198,8 @@ func (p phases) measure(name string, n int, phase func()) {
 	}
 }
 
-// live is one repetition: keys are added to all queues, which are new, and done in the first. It returns how many keys
-// were not there, were done too often, or not often enough.
+// live is one repetition: the keys are added to all queues, which are new, and the workers take them from the first.
+// It returns how many keys were missing after the phase add, and how many were done too often or not often enough.
 func (p phases) live(queues []Queue, keys []QueueKey, workers int, size string) (wrong int) {
 	n, q := len(keys), queues[0]
 	rounds := max(2, 20_000/n)

@@ -30,7 +30,8 @@ const warming = 20
 
 // Waiting is the job of Params.Informers informers with empty caches, whose watches bring nothing. The figures are for
 // one informer: the live heap, the stacks, and both together; the resident memory when the garbage has been given back
-// to the system; and its goroutines. They are measured after four collections, each of which may halve a stack.
+// to the system; and its goroutines. The live heap is measured after two collections, and the rest after four, each of
+// which may halve a stack.
 func Waiting(f Fleet) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		first, err := f.Start(ctx, p.Server, warming)

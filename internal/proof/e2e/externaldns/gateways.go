@@ -116,7 +116,8 @@ func refersTo(r *gatewayapi.HTTPRoute, to gatewayapi.HTTPRouteStatusParentParent
 	})
 }
 
-// selects reports whether the Service of a selector has the pods that a Gateway runs in.
+// selects reports whether the selector of a Service has all labels of the selector of a Gateway. Then the Service
+// selects pods that the Gateway runs in.
 func selects(service, gateway map[string]string) bool {
 	for key, value := range gateway {
 		if service[key] != value {
@@ -154,7 +155,8 @@ func fromVirtualService(v *istio.VirtualService, gateways *kindOf[*istio.Gateway
 	return all
 }
 
-// serves reports whether a host of a server, such as ./*.example.com, is for a host of a service in a namespace.
+// serves reports whether a Gateway in the namespace gateway serves host for a VirtualService in the namespace service.
+// pattern is a host of one of the servers of the Gateway, such as ./*.example.com.
 func serves(pattern, gateway, service, host string) bool {
 	if namespace, _, found := strings.Cut(pattern, "/"); found && namespace != "*" && either(strings.Replace(namespace, ".", gateway, 1), gateway) != service {
 		return false

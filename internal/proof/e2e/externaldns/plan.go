@@ -88,8 +88,8 @@ func (p *plan) choose(wanted iter.Seq[*Endpoint], have map[id]*Endpoint) map[id]
 	return chosen
 }
 
-// taken reports whether a record would break the rule that no other record has the name of a CNAME, because of a record
-// that is not ours.
+// taken reports whether a record that is not ours prevents this one: both have the same name, and exactly one of them
+// is a CNAME. No other record may have the name of a CNAME.
 func (p *plan) taken(want *Endpoint, current []*Endpoint) bool {
 	return slices.ContainsFunc(current, func(e *Endpoint) bool {
 		return e.Name == want.Name && e.Type != TXT && e.Owner != p.owner && (e.Type == CNAME) != (want.Type == CNAME)

@@ -13,7 +13,8 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/e2e/externaldns/traefik"
 )
 
-// newSources returns the sources of foreign kinds. A source that makes no endpoints is read by other sources.
+// newSources returns every source except that of DNSEndpoints. A source that makes no endpoints is there because other
+// sources read it.
 func newSources(c *client.Client) []source {
 	services := newKind("service", client.For(c, core.Services()), fromService)
 	all := []source{
@@ -125,7 +126,8 @@ func fromRoute(r *openshift.Route) []*Endpoint {
 	return all
 }
 
-// fromDNSEndpoint takes the records as they are, but for those without a name or a target.
+// fromDNSEndpoint takes the records as they are. It leaves out a record without a name or a target, and one whose
+// targets do not all fit its type.
 func fromDNSEndpoint(d *DNSEndpoint) []*Endpoint {
 	var all []*Endpoint
 	for _, e := range d.Spec.Endpoints {

@@ -28,8 +28,8 @@ import (
 	"github.com/bowline-go/bowline/internal/controlplane"
 )
 
-// storm is a proxy in front of the API server that breaks requests until calm is called. Its dice have a seed; which
-// request meets which fault also depends on the order of the requests, which is the operator's.
+// storm is a proxy in front of the API server that breaks requests until calm is called. Its random choices have a
+// seed. Which request meets which fault also depends on the order in which the operator sends its requests.
 type storm struct {
 	target     *url.URL
 	token      string

@@ -24,7 +24,7 @@ const (
 	metadataKey     = Group + "/metadata"                           // the Metadata that the controller has put there
 )
 
-// mark gives a namespace the labels and annotations of its tenant, and removes those that the tenant has no more. A
+// mark gives a namespace the labels and annotations of its tenant, and removes those that the tenant no longer has. A
 // server-side apply would do the same, but it would create a namespace again that has just been deleted.
 func mark(ns *core.Namespace, t *Tenant) error {
 	var had Metadata
@@ -74,8 +74,8 @@ func newSet[T child](r client.Resource[T]) *set[T] {
 
 func (s *set[T]) access() []client.Access { return s.resource.Access("create", "patch", "delete") }
 
-// sync changes the objects in a namespace to those that are wanted. An apply removes the fields that the tenant has no
-// more.
+// sync changes the objects in a namespace to those that are wanted. An apply removes the fields that the tenant no
+// longer has.
 func (s *set[T]) sync(ctx context.Context, t *Tenant, namespace string, wanted []T) error {
 	var errs []error
 	names := make(map[string]bool)

@@ -11,15 +11,15 @@ import (
 	"github.com/bowline-go/bowline/client/webhook"
 )
 
-// A tenant of v1beta1 says these with a label and annotations. On a tenant of v1beta2 they have no meaning. Everything
-// else that v1beta1 has no field for is in restKey.
+// A tenant of v1beta1 has a label and annotations in the place of these fields of v1beta2. On a tenant of v1beta2 they
+// have no meaning. Everything else that v1beta1 has no field for is in restKey.
 const (
 	cordonLabel    = Group + "/cordon"                          // "enabled" is Spec.Cordoned
 	protectedKey   = Group + "/protected"                       // Spec.PreventDeletion, whatever the value
-	noWildcardKey  = Group + "/deny-wildcard"                   // "true" is not IngressOptions.AllowWildcardHostnames
+	noWildcardKey  = Group + "/deny-wildcard"                   // "true" is !IngressOptions.AllowWildcardHostnames
 	labelsKey      = Group + "/forbidden-namespace-labels"      // NamespaceOptions.ForbiddenLabels
 	annotationsKey = Group + "/forbidden-namespace-annotations" // NamespaceOptions.ForbiddenAnnotations
-	regexSuffix    = "-regexp"                                  // of the two, for DeniedRegex
+	regexSuffix    = "-regexp"                                  // the suffix of the two keys above, for DeniedRegex
 	restKey        = Group + "/v1beta2"                         // a rest as JSON
 
 	enabled, yes = "enabled", "true"
@@ -147,7 +147,7 @@ func take(from map[string]string, key string) (value string, found bool) {
 	return value, found
 }
 
-// say sets a value if it holds, and otherwise removes it.
+// say sets key to value if holds is true. Otherwise it removes key, if key has that value.
 func say(to map[string]string, key, value string, holds bool) {
 	switch {
 	case holds:
@@ -200,7 +200,7 @@ func split(c *Classes) (*Allowed, *Selected) {
 	return &c.Allowed, filled(c.Selected)
 }
 
-// filled returns a pointer to a value that is not zero.
+// filled returns a pointer to a value, or nil if the value is zero.
 func filled[V any](v V) *V {
 	if reflect.ValueOf(v).IsZero() {
 		return nil

@@ -72,7 +72,7 @@ func matches(regex, text string) bool {
 
 func compile(regex string) (*regexp.Regexp, error) { return regexp.Compile("^(?:" + regex + ")$") }
 
-// prefixOfAccounts begins the name of a service account as a user.
+// prefixOfAccounts is the beginning of the user name of a service account.
 const prefixOfAccounts = "system:serviceaccount:"
 
 // check returns the mistakes of a tenant that its definition cannot find.

@@ -85,7 +85,7 @@ func (k *caches) runners() []informer.Runner {
 	return all
 }
 
-// New returns the operator: one replica's controller works, and the webhooks of all answer.
+// New returns the operator. The controller works in one replica at a time; the webhooks answer in all of them.
 func New(c *client.Client, o Options) *informer.Group {
 	as := client.WriteOptions{FieldManager: name}
 	tenants, namespaces := client.For(c, Tenants).With(as), client.For(c, core.Namespaces()).With(as)

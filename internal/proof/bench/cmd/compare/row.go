@@ -338,7 +338,7 @@ func rounded(n float64) string { return count(math.Round(n)) }
 
 func ratio(n float64) string { return fmt.Sprintf("%.2f", n) }
 
-// digits returns n with three digits.
+// digits returns n with three digits, or as a whole number if that has more.
 func digits(n float64) string {
 	switch {
 	case n >= 100:
