@@ -100,23 +100,25 @@
 //	verbs, dry run, preconditions       codes, reasons, messages and causes included
 //	metadata                            validation, finalizers, generation, managedFields
 //	patches, server-side apply          with conflicts, force, and fieldValidation
-//	built-in kinds                      names, scopes, subresources, first status, effects of each verb, printer columns
-//	                                    and cells
+//	built-in kinds                      names, scopes, subresources, first status, effects of each verb, printer
+//	                                    columns and cells
 //	lists, watches                      paging, selectors, versions, bookmarks, streaming lists, Tables, shards
 //	deletion                            with orphan and foreground propagation, and with a grace period, as on a
 //	                                    kube-apiserver without controllers: see below
 //	negotiation                         by Accept and Content-Type: JSON, YAML and protobuf, Tables and metadata alone
 //	unknown members                     dropped, warned of or refused, by the schema
 //	types of fields of built-in kinds   checked
-//	defaults of built-in kinds          filled in; services get addresses and node ports, in order instead of at random
-//	values of built-in kinds            of every kind: refused for the same reasons at the same fields; Options.Lenient
-//	                                    accepts wrong ones
+//	defaults of built-in kinds          filled in; services get addresses and node ports, in order instead of at
+//	                                    random
+//	values of built-in kinds            of every kind: refused for the same reasons at the same fields;
+//	                                    Options.Lenient accepts wrong ones
 //	limit ranges                        complete pods, and refuse pods, resizes and claims, for all reasons at once
 //	roles                               with Options.RBAC: decisions, reasons, reviews, and who may grant what
 //	webhooks                            asked about the same requests with the same reviews, in their order, by rules,
 //	                                    selectors, versions and match conditions; with reinvocation, timeouts, failure
 //	                                    policies and warnings
-//	admission policies                  ValidatingAdmissionPolicies with their bindings and parameters, with Options.Rules
+//	admission policies                  ValidatingAdmissionPolicies with their bindings and parameters, with
+//	                                    Options.Rules
 //	evictions                           allowed by the status of disruption budgets, which a test writes, because no
 //	                                    controller does
 //	events                              validated; those of the core and of events.k8s.io are the same objects, in two
@@ -132,32 +134,35 @@
 //	component statuses                  an empty list: the control plane has no components
 //	namespaces                          deleted with their contents in one request; on a real server a controller does
 //	                                    it later, as here with Options.NamespaceController
-//	conversion of versions by webhooks  an object is converted to all versions when it is written, so a webhook that fails
-//	                                    makes the write fail; a real server converts at each read. A change of a
-//	                                    definition converts the objects, and fails with the webhook. A field keeps
-//	                                    its owner when a write in another version changes it
+//	conversion of versions by webhooks  an object is converted to all versions when it is written, so a webhook that
+//	                                    fails makes the write fail; a real server converts at each read. A change of a
+//	                                    definition converts the objects, and fails with the webhook. A field keeps its
+//	                                    owner when a write in another version changes it
 //	API services, service CIDRs         stored, and have no effect
 //	versions of built-in kinds          one: horizontalpodautoscalers are served as v2
 //	objects of a new server             without those that describe the server: API services, roles and bindings, flow
 //	                                    schemas, priority levels, and its lease and config maps in kube-system
 //	expressions of built-in kinds       those of device selectors and MutatingAdmissionPolicies are not compiled.
 //	                                    Server.Unchecked counts the writes that have one, or one of a few rare fields
-//	owners of new fields                managedFields lack an entry for rare fields, such as an empty list that is sent
-//	access                              by default every user may do everything; Options.Authorize is a function, whose rules
-//	                                    cannot be listed
-//	admission                           no service account in pods; a MutatingAdmissionPolicy is stored, and has no effect. A
-//	                                    webhook is asked once about a deletion, where a real server may ask again
-//	quotas                              decide as on a real server with its controllers: the status of a quota is filled in
-//	                                    by the write that makes it, and follows deletions at once. What a client writes to
-//	                                    that status counts until an object needs less. Devices of resource claims are
-//	                                    not counted
-//	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs
-//	                                    them
-//	tokens                              not signed; they do not end with the object that they are bound to; a TokenReview knows
-//	                                    these and Options.Token
+//	owners of new fields                managedFields lack an entry for rare fields, such as an empty list that is
+//	                                    sent
+//	access                              by default every user may do everything; Options.Authorize is a function,
+//	                                    whose rules cannot be listed
+//	admission                           no service account in pods; a MutatingAdmissionPolicy is stored, and has no
+//	                                    effect. A webhook is asked once about a deletion, where a real server may ask
+//	                                    again
+//	quotas                              decide as on a real server with its controllers: the status of a quota is
+//	                                    filled in by the write that makes it, and follows deletions at once. What a
+//	                                    client writes to that status counts until an object needs less. Devices of
+//	                                    resource claims are not counted
+//	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing
+//	                                    signs them
+//	tokens                              not signed; they do not end with the object that they are bound to; a
+//	                                    TokenReview knows these and Options.Token
 //	protection of claims and volumes    their finalizers go with the deletion, because no controller removes them
 //	errors about selectors              the texts differ; the codes are the same
-//	shard selectors                     without the rare forms of strings and names of CEL, such as r'0x00' and escapes
+//	shard selectors                     without the rare forms of strings and names of CEL, such as r'0x00' and
+//	                                    escapes
 //	strategic merge patches             the texts of errors differ, and a list of scalars to delete must be a list
 //	lists that must be current          answered from the store at once; a real server waits for its watch cache
 //	bookmarks                           sent by the clock, also if nothing has happened

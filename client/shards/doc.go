@@ -38,8 +38,8 @@
 // traffic only in the first.
 //
 // Each replica writes its lease once in Options.RetryPeriod, and watches those of the group. With the defaults, 16
-// replicas make 8 writes and 136 events a second, and 64 replicas 32 writes and 2,080 events, so large groups should use
-// longer durations. When a range moves, both replicas write once, and the new owner lists the leases.
+// replicas make 8 writes and 136 events a second, and 64 replicas 32 writes and 2,080 events, so large groups should
+// use longer durations. When a range moves, both replicas write once, and the new owner lists the leases.
 //
 // # Faults
 //

@@ -16,8 +16,8 @@ type write struct {
 	ranges  meta.Ranges // that were accepted with it, and not before
 }
 
-// stored notes that the server has accepted a write with these claims, and that the watch has come to the version head. It
-// reports whether the watch has yet to bring that write.
+// stored notes that the server has accepted a write with these claims, and that the watch has come to the version head.
+// It reports whether the watch has yet to bring that write.
 func (r *observed) stored(version string, accepted meta.Ranges, head string) bool {
 	added := accepted.Minus(r.ranges)
 	for _, w := range r.waits {
