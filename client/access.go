@@ -18,12 +18,12 @@ import (
 // package can use it without importing this one.
 type Access = meta.Access
 
-// Access returns the accesses of some verbs to the objects of the handle: in its namespace if In has bound it, and to
-// its object if One has. It sends nothing. Use the result to declare what a program needs
-// (controller.Options.Permissions), and with [CanI]. A handle that cannot be used has no accesses.
+// Access returns one [Access] for each verb, to the objects of the handle: those in its namespace if In has bound it,
+// and only its object if One has. It sends nothing. Use the result to declare what a program needs
+// (controller.Options.Permissions), and with [CanI]. For a handle that cannot be used it returns none.
 func (r Resource[T]) Access(verbs ...string) []Access { return r.untyped.access("", verbs) }
 
-// Access returns the accesses of some verbs to the subresource, as [Resource.Access] does to the objects.
+// Access returns one [Access] for each verb, to the subresource of the objects that [Resource.Access] describes.
 func (s Sub[T]) Access(verbs ...string) []Access { return s.untyped.access(s.name, verbs) }
 
 func (r resource) access(subresource string, verbs []string) (all []Access) {

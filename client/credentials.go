@@ -83,8 +83,8 @@ func (c *Credentials) Named(name string) *Credentials {
 	return c
 }
 
-// CredentialError says why there is no credential. The request was not sent, or the server refused it with a credential
-// that has ended. In both cases the request has had no effect.
+// CredentialError says why there is no credential. The request was not sent, or it was sent with an expired credential
+// and the server refused it. In both cases the request has had no effect.
 type CredentialError struct {
 	Err error
 }

@@ -11,11 +11,11 @@ type CredentialStatus struct {
 	// Obtained is when the credential was fetched or its file was last read. It is zero before the first request, and
 	// for a credential that Config holds.
 	Obtained time.Time
-	// Expires is when the credential ends: the earliest of Credential.Expires, the end of the certificate, and the end
-	// of the token if that is a JSON Web Token (RFC 7519). It is zero if it is not known.
+	// Expires is when the credential expires: the earliest of Credential.Expires, the expiry of the certificate, and
+	// that of the token if the token is a JSON Web Token (RFC 7519). It is zero if it is not known.
 	Expires time.Time
 	// Err is why the last attempt to get or read another one failed, while the old one stays in use. It is nil if it
-	// succeeded. It is also set if the last attempt brought a credential that had already ended by this machine's
+	// succeeded. It is also set if the last attempt brought a credential that had already expired by this machine's
 	// clock, and that credential is in use.
 	Err error
 }

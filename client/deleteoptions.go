@@ -23,15 +23,15 @@ type DeleteOptions struct {
 // NoGracePeriod is the DeleteOptions.GracePeriod that deletes without a grace period.
 const NoGracePeriod time.Duration = -1
 
-// Propagation says what a deletion does to the objects that the deleted one owns.
+// Propagation says what a deletion does to the dependents of the deleted object, which are the objects that it owns.
 type Propagation string
 
 const (
-	// Background deletes the object at once, and the objects that it owns afterwards.
+	// Background deletes the object at once, and its dependents afterwards.
 	Background Propagation = "Background"
-	// Foreground deletes the objects that it owns first.
+	// Foreground deletes the object's dependents first.
 	Foreground Propagation = "Foreground"
-	// Orphan leaves the objects that it owns.
+	// Orphan deletes the object and leaves its dependents.
 	Orphan Propagation = "Orphan"
 )
 

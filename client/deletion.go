@@ -23,7 +23,7 @@ type Deletion[T meta.Object] struct {
 	// include the finalizers of its spec.
 	Finalizers  []string
 	GracePeriod time.Duration
-	// UID is that of the object. It is empty if the server did not say it.
+	// UID is the object's uid. It is empty if the server did not send it.
 	UID string
 	// ResourceVersion is that of the state in Object. Without an Object it is the version of the deletion, which
 	// servers send from Kubernetes 1.38 on; it is empty if the server is older. A cache that has reached the version of

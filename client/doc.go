@@ -107,8 +107,9 @@
 //
 // The client reads files with tokens, certificates and authorities again, and uses the new contents for new requests.
 // It never cuts a request that is under way. While a file or a source of credentials is broken, the client uses the
-// last good one and calls Hooks.Stale. It does the same with a token or a certificate that has ended by this machine's
-// clock, because only the server's clock counts. The check of the server's certificate uses this machine's clock.
+// last good one and calls Hooks.Stale. It does the same with a token or a certificate that has expired by this
+// machine's clock, because only the server's clock counts. The check of the server's certificate uses this machine's
+// clock.
 //
 // # Partial types
 //

@@ -91,7 +91,7 @@ import (
 //     profile, and the queuing of a priority level.
 //   - The members of metadata that only a server sets, and status, are not wanted.
 //
-// # What is no difference
+// # Values that count as equal
 //
 // A server writes some values in its own way. These are not differences:
 //   - Quantities that are the same number. In the built-in kinds this holds at all places where the API has a quantity,
@@ -335,10 +335,10 @@ func (e *DeletingError) Is(target error) bool { return target == error(apierrors
 // else, and reads the object from the server.
 type EnsureOptions struct {
 	// Absent are JSON pointers to places that must not exist: a label, an annotation, a field, the element of a list.
-	// An object cannot say that itself. An element of a list is named by its members, as in
-	// "/spec/template/spec/containers/name=proxy" or "/spec/ports/port=80,protocol=TCP", and a scalar by "=" and its
-	// value, as in "/metadata/finalizers/=example.com~1old"; an index is an error. A place that is already empty is no
-	// error. The wanted object must have nothing at these places.
+	// The wanted object itself cannot express that a place must be empty, and must have nothing at these places. An
+	// element of a list is named by its members, as in "/spec/template/spec/containers/name=proxy" or
+	// "/spec/ports/port=80,protocol=TCP", and a scalar by "=" and its value, as in
+	// "/metadata/finalizers/=example.com~1old"; an index is an error. A place that is already empty is no error.
 	Absent []string
 	// Owned makes Ensure change an object only if the controller that want names controls it already. If the object
 	// exists without a controller, such as one that a user has made, Ensure writes nothing and returns a

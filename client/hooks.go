@@ -68,9 +68,9 @@ type Hooks struct {
 	Warning func(ctx context.Context, w Warning)
 
 	// Stale is called when a token, a certificate or an authority could not be refreshed, and the old one stays in use.
-	// It is also called when a token or a certificate that has ended by this machine's clock is sent, at most about
-	// once in 2 minutes. The caller is a request, or the fetch of a credential in the background; ctx has the values of
-	// a request. If no hook takes the error, the client logs it under the same limits as warnings.
+	// It is also called, at most about once in 2 minutes, when the client sends a token or a certificate that has
+	// expired by this machine's clock. The caller is a request, or the fetch of a credential in the background; ctx has
+	// the values of a request. If no hook takes the error, the client logs it under the same limits as warnings.
 	Stale func(ctx context.Context, err error)
 }
 

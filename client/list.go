@@ -314,7 +314,7 @@ func (l *listing) start(h jsonstream.Header, more func(token string) error) erro
 	return more(h.Continue)
 }
 
-// item makes an Item of one object, and reports whether it must still be decoded.
+// item makes an Item from one object, and reports whether the object must still be decoded.
 func (l *listing) item(raw jsonstream.Item) (it Item[meta.Object], decode bool, err error) {
 	if l.empty {
 		l.first, l.empty = raw.Identity.Key(), false

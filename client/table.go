@@ -228,7 +228,7 @@ func (t *Table) add(item jsonstream.Item, mayChange bool) (meta.ListMeta, error)
 	return body.ListMeta, nil
 }
 
-// addPlain makes rows of objects that the server sent instead of a table.
+// addPlain makes one row for each object that the server sent instead of a table.
 func (r resource) addPlain(t *Table, item jsonstream.Item, q request) (meta.ListMeta, error) {
 	kind := r.t.Kind
 	if q.collection {

@@ -37,7 +37,7 @@ type TableEvent struct {
 	// Table has the row of the event's object, and none for Bookmark. Its columns are those of the watch, even if the
 	// server does not repeat them, and its resource version is the one to resume from after this event.
 	Table Table
-	// InitialEventsEnd is that of [Event].
+	// InitialEventsEnd has the same meaning as in [Event].
 	InitialEventsEnd bool
 }
 
@@ -100,7 +100,7 @@ func (r resource) eachTable(ctx context.Context, q request, o WatchOptions, t Ta
 	})
 }
 
-// tableEvent makes an event of one frame. An error is final.
+// tableEvent makes an event from one frame. An error is final.
 func (r resource) tableEvent(f jsonstream.Frame, o TableOptions, managedFields bool, columns *[]Column) (tableItem, error) {
 	e := TableEvent{Type: EventType(f.Type)}
 	unusable := func(err error) (tableItem, error) {

@@ -123,8 +123,8 @@ func (c *Client) logOne(ctx context.Context, class warningClass, message string,
 	}
 }
 
-// logStale logs that a credential or an authority could not be renewed, or has ended by this machine's clock, unless it
-// has logged an error like it.
+// logStale logs that a credential or an authority could not be renewed, or has expired by this machine's clock, unless
+// it has logged a similar error.
 func (c *Client) logStale(ctx context.Context, err error) {
 	details := []any{"error", err.Error(), "server", c.server.Redacted()}
 	c.logOne(ctx, warningClass{text: folded(err.Error())}, "a credential or a CA certificate is out of date and stays in use", details)

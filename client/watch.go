@@ -247,7 +247,7 @@ func (w *watching) decode(e *Event[meta.Object], raw jsonstream.Item) {
 	}
 }
 
-// event makes an event of one frame, and reports whether its object must still be decoded.
+// event makes an event from one frame, and reports whether its object must still be decoded.
 func (w *watching) event(f jsonstream.Frame) (e Event[meta.Object], decode bool, err error) {
 	w.begun = true
 	e, decode, err = w.r.event(f, w.o.Skip, w.reuse)
@@ -275,8 +275,8 @@ func (r resource) streamError(ctx context.Context, resp *http.Response, begun bo
 	return readError(ctx, resp, err)
 }
 
-// event makes an event of one frame, and reports whether its object must still be decoded. An error is final: the event
-// must not be applied.
+// event makes an event from one frame, and reports whether its object must still be decoded. An error is final: the
+// event must not be applied.
 func (r resource) event(
 	f jsonstream.Frame, skip func(meta.Identity) bool, reuse func(meta.Identity) (meta.Object, bool),
 ) (e Event[meta.Object], decode bool, err error) {

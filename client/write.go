@@ -154,7 +154,7 @@ type WriteOptions struct {
 	FieldManager string
 	// DryRun makes the server process the write without storing the result.
 	DryRun bool
-	// FieldValidation says how the server treats unknown fields.
+	// FieldValidation says how the server treats unknown and duplicate fields.
 	FieldValidation FieldValidation
 }
 
@@ -163,11 +163,11 @@ type WriteOptions struct {
 type FieldValidation string
 
 const (
-	// ValidateIgnore drops them silently.
+	// ValidateIgnore makes the server drop such fields silently.
 	ValidateIgnore FieldValidation = "Ignore"
-	// ValidateWarn drops them and answers with a warning; see Hooks.Warning.
+	// ValidateWarn makes the server drop such fields and answer with a warning; see Hooks.Warning.
 	ValidateWarn FieldValidation = "Warn"
-	// ValidateStrict refuses the write.
+	// ValidateStrict makes the server refuse the write.
 	ValidateStrict FieldValidation = "Strict"
 )
 

@@ -8,9 +8,9 @@ import (
 )
 
 // refusesSize reports whether a Status says that the store, etcd, has refused an object because of its size. The API
-// server has no reason for that: it answers 500 with the store's text. The texts are those of etcd
-// (ErrRequestTooLarge) and of gRPC's limits of a message. gRPC's code ResourceExhausted proves nothing: a full
-// database has it too.
+// has no Reason for such a refusal: the API server answers 500 with the store's text. The texts are those of etcd
+// (ErrRequestTooLarge) and of gRPC's limits on message size. gRPC's code ResourceExhausted proves nothing, because a
+// full database has it too.
 //
 // method may be empty. gRPC's text about a received message is about the request only if the request writes; for a
 // read, it is about the store's answer.

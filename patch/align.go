@@ -57,7 +57,7 @@ func (x *aligner) identities(i, j int) (a, b identity) {
 	return x.a[i-x.start], x.b[j-x.start]
 }
 
-// most pairs as many of the elements from start on as possible, by a longest common subsequence.
+// most finds a longest common subsequence, so that it pairs as many of the elements from start on as possible.
 func (x *aligner) most(start, endA, endB int) {
 	n, m := endA-start, endB-start
 	if n == 0 || m == 0 {

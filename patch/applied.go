@@ -83,8 +83,8 @@ func removeAt(n *tree.Node, names []string) {
 	}
 }
 
-// comparison reports whether an object contains a configuration, and whether the configuration names exactly a set of
-// fields.
+// comparison reports whether an object has all values of a configuration, and whether the configuration names exactly
+// the fields that are in a set.
 type comparison struct {
 	version string // the object's apiVersion
 	last    bool   // no manager has applied after this one

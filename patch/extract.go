@@ -155,7 +155,7 @@ func withKey(part tree.Node, item *tree.Node, key map[string]any) tree.Node {
 	return combine(tree.Node{Branch: out}, part)
 }
 
-// hasParts reports whether a set has fields within its field.
+// hasParts reports whether a set has fields below the value that it is about.
 func hasParts(s *fieldset.Set) bool { return s != nil && len(s.Children) > 0 }
 
 // decoded returns a value as a decoder does, with numbers as json.Number.

@@ -10,7 +10,7 @@ import (
 
 // Pointer returns the JSON pointer (RFC 6901) that leads through members and elements to a value: Pointer("metadata",
 // "annotations", "a/b") is "/metadata/annotations/a~1b". The name of a list's element is its index, and "-" is the
-// place behind the last. Without names, the pointer is "", the whole document.
+// place after the last element. Without names, the pointer is "", the whole document.
 func Pointer(names ...string) string {
 	var b strings.Builder
 	for _, name := range names {
@@ -23,8 +23,8 @@ func Pointer(names ...string) string {
 var nameUnescapes = strings.NewReplacer("~0", "~", "~1", "/")
 
 // ParsePointer returns the names that a JSON pointer (RFC 6901) leads through, and none for "", which is the whole
-// document. The error is [ErrMalformed] if the pointer does not start with a slash, has a ~ without 0 or 1 behind it,
-// or is not UTF-8.
+// document. The error is [ErrMalformed] if the pointer does not start with a slash, has a ~ that is not followed by 0
+// or 1, or is not UTF-8.
 func ParsePointer(pointer string) ([]string, error) {
 	if err := checkPointer(pointer); err != nil {
 		return nil, err

@@ -178,8 +178,8 @@ func failures(vs []served) []served {
 }
 
 // scope restricts a search to some groups and one version. Without groups it has every group, and without a version
-// every version. With below, it has the groups whose names begin with one of groups, but not those in groups
-// themselves.
+// every version. If below is set, it has the groups whose names begin with a name in groups, but not the groups that
+// are called so exactly.
 type scope struct {
 	groups  []string
 	below   bool
@@ -243,7 +243,7 @@ func (c *Catalog) walk(ctx context.Context, in scope, maxAge time.Duration) ([]s
 		return nil, err
 	}
 	var all []served
-	var ask []int // indexes in all of those to request
+	var ask []int // the indexes, in the slice all, of the group versions to request
 	for _, l := range lists {
 		for _, g := range l.groups {
 			for _, v := range g.byPreference() {

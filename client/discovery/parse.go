@@ -24,7 +24,7 @@ type listing struct {
 	invalid []served
 }
 
-// group returns the group of a name.
+// group returns the group called name.
 func (l *listing) group(name string) (group, bool) {
 	i, ok := l.at[name]
 	if !ok {
@@ -146,7 +146,7 @@ func decode(body []byte, into any) error {
 		return fmt.Errorf("it has more than %d elements", maxElements)
 	}
 	err := json.Unmarshal(body, into)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // the text of wrong names the Go type
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // the text of this error names the Go type
 		return fmt.Errorf("%s must not be a JSON %s", cmp.Or(wrong.Field, "it"), wrong.Value)
 	}
 	return err

@@ -25,7 +25,7 @@ type group struct {
 // version is a version of a group.
 type version struct {
 	name  string
-	stale bool // the server could not ask the extension server of the version, so it does not know its resources
+	stale bool // the version's extension server did not answer the API server, so the version's resources are unknown
 }
 
 // version returns the version called name.
@@ -85,7 +85,7 @@ func (r Resource) GVK() meta.GVK { return meta.GVK{Group: r.Group, Version: r.Ve
 // Can reports whether the server supports the verb for the resource, not whether the caller is permitted to use it.
 func (r Resource) Can(verb string) bool { return slices.Contains(r.Verbs, verb) }
 
-// Subresource returns the subresource of a name, such as "scale".
+// Subresource returns the subresource called name, such as "scale".
 func (r Resource) Subresource(name string) (Subresource, bool) {
 	i := slices.IndexFunc(r.Subresources, func(s Subresource) bool { return s.Name == name })
 	if i < 0 {

@@ -54,9 +54,9 @@
 // A kubeconfig that kubectl accepts has the same meaning here. Each of these mistakes adds a line to Loaded.Warnings:
 //
 //   - a context whose user does not exist: no credentials are sent;
-//   - a plugin (exec) beside a token, a name or a certificate: the plugin does not run;
+//   - a plugin (exec) beside a token, a username or a certificate: the plugin does not run;
 //   - a token file that cannot be read, beside a token: the token is used;
-//   - a password without a name, or a key without a certificate: it is ignored;
+//   - a password without a username, or a key without a certificate: it is ignored;
 //   - a token, or a server, with space around it: the space is ignored;
 //   - a server without a scheme: plain HTTP is used;
 //   - a server with plain HTTP: the credentials of the user are not sent;

@@ -401,8 +401,8 @@ func (s *stanza) token(c *client.Config) {
 
 var errToken = errors.New("must have no spaces or control characters")
 
-// password sets the name and the password of basic authentication (RFC 7617, section 2: no colon in the name, and no
-// control character in either).
+// password sets the username and the password of basic authentication (RFC 7617, section 2: no colon in the username,
+// and no control character in either).
 func (s *stanza) password(c *client.Config) {
 	c.Username, c.Password = s.text("username"), client.Secret(s.text("password"))
 	if c.Username == "" && c.Password != "" {

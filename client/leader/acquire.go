@@ -89,7 +89,7 @@ func (l *lock) excluded(wait time.Duration) {
 // acquire waits until this process holds the lease. It returns false without an error when ctx ends.
 func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 	config, pace, limit := l.e.config, newPace(l.e.config), l.e.config.RenewDeadline*3/4
-	read, polled := true, false // polled: the watch has missed a change that this read finds
+	read, polled := true, false // polled: the watch was silent, so it has missed any change that this read finds
 	late := 0                   // number of claims in a row that were answered too late to lead
 	defer l.e.waits(nil)
 	for ctx.Err() == nil {

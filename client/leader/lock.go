@@ -27,7 +27,7 @@ type lock struct {
 
 	held  claim    // the last claim that the server certainly accepted
 	uid   string   // the UID of the lease with that claim
-	tries []claim  // claims from the version of lease, with unknown outcomes
+	tries []claim  // claims that were to replace the present version of the lease, and whose outcomes are unknown
 	ours  []record // records written by earlier Runs of the Elector, whose lead has returned
 
 	seen     record        // the last record that the lease had, even if it was deleted

@@ -54,7 +54,7 @@ func Owners[T Owned[R], R any](obj T) []OwnerReference {
 	return out
 }
 
-// SetOwners replaces the references to the owners of obj by a copy of owners. T must have the methods
+// SetOwners replaces the references to the owners of obj with a copy of owners. T must have the methods
 // GetOwnerReferences and SetOwnerReferences, as for [Owners]. If a reference with the same uid exists, the fields of R
 // that [OwnerReference] lacks keep their values.
 //
@@ -174,7 +174,8 @@ func (p *ownerPlan) find(list reflect.Value, uid string) int {
 	return -1
 }
 
-// write sets the fields of a reference. It returns the name of a set field that the reference lacks.
+// write sets the fields of the reference v to those of o. If o has a value for a field that v's type lacks, write
+// returns the name of that field.
 func (p *ownerPlan) write(v reflect.Value, o *OwnerReference) (missing string) {
 	for _, f := range []struct {
 		name, value string

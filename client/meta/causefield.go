@@ -15,11 +15,11 @@ import (
 // Pointer returns the JSON pointer (RFC 6901) to the field of the cause, such as "/spec/containers/0/image". It is
 // empty for the whole object, which servers write as "<nil>".
 //
-// obj is the object that was sent: any value with JSON, or nil. It decides which dots and brackets belong to a name, as
-// in a member "a.b". Without an object, and behind the last part that the object has, every dot outside of brackets
-// ends a name.
+// obj is the object that was sent: any value that encodes to JSON, or nil. It decides which dots and brackets belong to
+// a name, as in a member "a.b". Without an object, and after the last part that the object has, every dot outside of
+// brackets ends a name.
 //
-// Pointer returns an error if the cause has no field, if the field cannot be read, or if obj has no JSON.
+// Pointer returns an error if the cause has no field, if the field cannot be read, or if obj cannot be encoded.
 func (c StatusCause) Pointer(obj any) (string, error) {
 	found, rest, _, err := c.follow(obj)
 	if err != nil {
@@ -125,7 +125,7 @@ func stepName(step string) string {
 	return step[1:]
 }
 
-// member returns the member of an object with a name. If the name is in brackets, it may also be the index of an
+// member returns the member called name of an object. If the name is in brackets, it may also be the index of an
 // element of an array.
 func member(value any, name string, bracketed bool) (any, bool) {
 	switch v := value.(type) {

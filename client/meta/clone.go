@@ -124,8 +124,9 @@ func copyPlanOf(t reflect.Type) *copyPlan {
 	return plan
 }
 
-// compileCopy makes the plan of t. A type can contain itself only through a pointer, a slice, a map or an interface,
-// whose plans read the inner plan when they run; so local may return an unfinished plan.
+// compileCopy makes the plan of t. A plan found in local may be unfinished, because t contains itself. That is safe: a
+// type can contain itself only through a pointer, a slice, a map or an interface, whose plans read the inner plan only
+// when they run.
 func compileCopy(t reflect.Type, local map[reflect.Type]*copyPlan) *copyPlan {
 	if p, ok := local[t]; ok {
 		return p

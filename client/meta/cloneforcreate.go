@@ -39,7 +39,7 @@ type CloneTarget struct {
 // gets the namespace of the copy.
 //
 // The copy is made through JSON: fields of T that are not in its JSON are zero. CloneForCreate returns an error if obj
-// is nil, has no name, or has no JSON; if kind has no Kind; if the copy of a cluster-wide object would have a
+// is nil, has no name, or cannot be encoded; if kind has no Kind; if the copy of a cluster-wide object would have a
 // namespace; or if the server would have to make the name and T has no field for generateName.
 func CloneForCreate[T Object](obj T, kind GVK, to CloneTarget) (T, error) {
 	var out T

@@ -42,7 +42,7 @@ func generatedLabels() []string {
 	}
 }
 
-// stripped is an object whose copy is being made; its methods remove the values that servers and controllers have set.
+// stripped is the copy of an object; its methods remove the values that servers and controllers have set.
 type stripped struct {
 	content map[string]any
 	to      CloneTarget
@@ -97,8 +97,8 @@ func (s stripped) pod() {
 	}
 }
 
-// volume drops the reference to a claim that a controller has chosen. Of a reference that a user has set, it drops the
-// uid and the resource version of the claim.
+// volume drops the reference to a claim if a controller has chosen the claim. If a user has set the reference, volume
+// drops only the claim's uid and resource version from it.
 func (s stripped) volume() {
 	if s.at("metadata.annotations")["pv.kubernetes.io/bound-by-controller"] != nil {
 		s.drop("spec", "claimRef")

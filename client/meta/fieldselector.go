@@ -144,7 +144,7 @@ type fieldParser struct {
 	pos  int
 }
 
-// term parses one term; it leaves pos at the comma behind it or at the end.
+// term parses one term; it leaves pos at the comma after the term, or at the end.
 func (p *fieldParser) term() (FieldTerm, error) {
 	start := p.pos
 	end := strings.IndexAny(p.text[start:], `=!,\`)

@@ -9,7 +9,7 @@ type ListMeta struct {
 	ShardInfo ShardInfo `json:"shardInfo,omitzero"`
 }
 
-// ShardInfo says that a list has only a part of the objects that its other options select.
+// ShardInfo says that a list has only a part of the objects that the request's other options select: one shard.
 type ShardInfo struct {
 	// Selector is the shard selector that the server applied, in the server's form: its terms are joined by " || ".
 	Selector string `json:"selector"`

@@ -4,7 +4,8 @@ package meta
 // struct that embeds [Identity] or [ObjectMeta].
 //
 // Caches and handlers do not depend on these methods: the decoder reads the identity from the wire, beside the object,
-// so a struct that leaves out one of these fields cannot break delivery. Callers and writes need Object.
+// so a struct that leaves out one of these fields cannot break delivery. The calls that read and write objects need
+// Object.
 type Object interface {
 	GetNamespace() string
 	GetName() string

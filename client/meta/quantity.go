@@ -83,7 +83,7 @@ func (q Quantity) Add(other Quantity) Quantity {
 // Sub returns the difference. It is in the units of q, or in those of other if q is 0.
 func (q Quantity) Sub(other Quantity) Quantity { return q.Add(other.negated()) }
 
-// Scale returns q times n, in the units of q. With a unit it makes a Quantity of a number:
+// Scale returns q times n, in the units of q. To make a Quantity from a number, scale a unit:
 //
 //	meta.MustQuantity("1m").Scale(250) // 250m
 func (q Quantity) Scale(n int64) Quantity {

@@ -179,8 +179,8 @@ func (by ShardBy) Validate() error {
 	return nil
 }
 
-// Range returns the number of the range that an object belongs to: the highest byte of the FNV-1a hash of 64 bits of
-// its field, as the API server computes it.
+// Range returns the number of the range that an object belongs to: the highest byte of the 64-bit FNV-1a hash of its
+// uid or namespace, as the API server computes it.
 func (by ShardBy) Range(id Identity) int {
 	if by == ShardByNamespace {
 		return rangeOf(id.Namespace)
@@ -188,7 +188,7 @@ func (by ShardBy) Range(id Identity) int {
 	return rangeOf(id.UID)
 }
 
-// rangeOf returns the highest byte of the FNV-1a hash of 64 bits. It does not allocate, as a hash.Hash would.
+// rangeOf returns the highest byte of the 64-bit FNV-1a hash of s. Unlike a hash.Hash, it does not allocate.
 func rangeOf(s string) int {
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)

@@ -18,8 +18,8 @@ func syntaxError(kind, text string, offset int, problem string) error {
 //	key in (value, ...)                      key > integer
 //	key notin (value, ...)                   key < integer
 //
-// White space between the parts is ignored, a value may be empty, and an empty text selects everything. It accepts what
-// the server accepts. The error names the place in text, and says what was found and what is allowed.
+// White space between the parts is ignored, a value may be empty, and an empty text selects everything. ParseSelector
+// accepts what the server accepts. Its error names the place in text, and says what was found and what is allowed.
 func ParseSelector(text string) (Selector, error) {
 	p := selectorParser{text: text}
 	var requirements []requirement
@@ -41,7 +41,7 @@ func ParseSelector(text string) (Selector, error) {
 	}
 }
 
-// selectorParser is a recursive descent parser. Every method starts at pos and leaves pos behind the text it took.
+// selectorParser is a recursive descent parser. Every method starts at pos and leaves pos after the text it consumed.
 type selectorParser struct {
 	text string
 	pos  int

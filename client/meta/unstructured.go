@@ -139,7 +139,7 @@ func (u *Unstructured) GetOwnerReferences() []OwnerReference {
 	return out
 }
 
-// SetOwnerReferences replaces the owner references by a copy of owners; an empty slice removes the field.
+// SetOwnerReferences replaces the owner references with a copy of owners; an empty slice removes the field.
 func (u *Unstructured) SetOwnerReferences(owners []OwnerReference) {
 	list := make([]any, len(owners))
 	for i, o := range owners {

@@ -13,16 +13,17 @@ type follower struct {
 
 	// Group.mu guards the rest.
 	have    meta.Ranges
-	passing bool // it has come during a Run, whose end it does not outlive
+	passing bool // it was added during a Run, and is removed when that Run ends
 }
 
-// Follow notes something that has to be prepared for a range before work on it can begin: an informer that caches the
-// objects of the ranges, or a controller. The name is for people. No work begins on a range that it is not prepared
-// for. That ends when its Leave is called, or with the Run that it was made in; the next Have begins it again.
-// Informers and controllers whose Options have the Group call Follow themselves.
+// Follow adds a follower: something that must be prepared for a range before work on the range can begin, such as an
+// informer that caches the objects of the ranges, or a controller. The name is for people. Work begins only on ranges
+// for which every follower is prepared. Leave removes the follower. The end of a Run removes the followers that were
+// added during that Run; the next call of Have adds such a follower again. Informers and controllers whose Options have
+// the Group call Follow themselves.
 //
-// Wanted returns the ranges to prepare for, and a channel that is closed when they change. Have says which of them are
-// prepared, and replaces what it has said before.
+// Wanted returns the ranges to prepare for, and a channel that is closed when they change. Have says for which ranges
+// the follower is prepared, and replaces what it said before.
 func (g *Group) Follow(name string) interface {
 	Wanted() (ranges meta.Ranges, changed <-chan struct{})
 	Have(ranges meta.Ranges)
@@ -33,7 +34,7 @@ func (g *Group) Follow(name string) interface {
 	return f
 }
 
-// count notes what all followers are prepared for. The caller holds mu.
+// count records the ranges for which all followers are prepared. The caller holds mu.
 func (g *Group) count() {
 	have := meta.AllRanges()
 	for _, f := range g.followers {

@@ -33,16 +33,16 @@ type Group struct {
 	// expected has an element if a write of ours has been stored that the watch has not brought yet.
 	expected chan struct{}
 
-	saying sync.Mutex // held while changes are said
+	saying sync.Mutex // held while changes are reported
 
 	mu        sync.Mutex // guards the rest
 	running   bool
 	joined    bool        // the lease is held
-	lively    *time.Timer // ends the open watch if it brings nothing more; nil if no watch has brought anything yet
+	lively    *time.Timer // ends the open watch if it brings nothing more; nil until that watch has brought an event
 	replica   replica
 	holds     [meta.RangeCount]*hold
 	begins    uint64        // how often work on a range has begun
-	begun     chan struct{} // closed, and replaced, when that changes
+	begun     chan struct{} // closed, and replaced, when the owned ranges change
 	followers []*follower
 	wanted    meta.Ranges
 	unowned   meta.Ranges
@@ -50,10 +50,10 @@ type Group struct {
 	since     time.Time     // when the owned ranges changed last
 	lost      time.Time     // when all ranges were last lost at once
 	lostErr   error         // why
-	changes   []change      // that have not been said
-	handed    chan struct{} // closed when a replica that leaves has nothing left that others would take
+	changes   []change      // the changes that have yet to be reported
+	handed    chan struct{} // closed when a leaving replica has nothing left that others would take
 	err       error         // of the last list or watch
-	unready   time.Duration // since when a follower has not been ready for what is wanted; 0 if all are
+	unready   time.Duration // since when a follower has not been ready for a wanted range; 0 if all are ready
 	blocked   error         // why the work is not shared as it should be
 }
 
@@ -86,29 +86,29 @@ func (g *Group) String() string {
 	return fmt.Sprintf("shards %q", meta.Key{Namespace: g.config.Namespace, Name: g.config.Name})
 }
 
-// Permissions returns what the group asks of the server; see the documentation of the package.
+// Permissions returns the permissions that the group needs; see the documentation of the package.
 func (g *Group) Permissions() []client.Access {
 	return g.leases.In(g.config.Namespace).Access("create", "get", "update", "list", "watch", "delete")
 }
 
-// Run joins the group, and calls work once, in the goroutine of the caller. Meanwhile it takes ranges and hands them
-// over. Informers and controllers that work runs with this Group follow.
+// Run joins the group, and calls work once, in the goroutine of the caller. While work runs, Run takes ranges and hands
+// them over. Informers and controllers that work runs with this Group follow the changes.
 //
-// When ctx ends, this replica leaves: it goes on with its work until other replicas have taken over all its ranges, for
-// Options.Handover at most. Then the context of work ends. When work has returned, Run gives back the ranges that are
-// left, and deletes its lease. Nothing waits if there is no other replica.
+// When ctx ends, this replica leaves: it continues its work until other replicas have taken over all its ranges, for
+// Options.Handover at most. Then the context of work ends. When work has returned, Run gives back the remaining ranges,
+// and deletes its lease. Run does not wait if there is no other replica.
 //
 // A replica that loses its lease, because the server is away for too long or the process was stopped, loses all ranges:
-// the contexts of what [Group.Enter] has let in end, and nothing is sent with them any more. It joins again as soon as
-// it can. The context of work goes on, so caches stay.
+// the contexts that [Group.Enter] has returned end, and no request with them is sent after that. The replica joins
+// again as soon as it can. The context of work does not end, so caches stay.
 //
-// Run returns the error of work; nil if ctx has ended and that is nil or the error of its context. It returns nil at
-// once if ctx has ended before, and an error at once if the Options or work cannot be used, or if the Group runs
-// already. It ends work and returns an error if the replica cannot have a lease of its own: another process has the
-// same identity ([leader.ErrShared]), or the lease belongs to coordinated leader election. If work panics, Run gives
-// everything back, and the panic goes on.
+// Run returns the error of work. It returns nil if ctx has ended and work returned nil or the error of its context. It
+// returns nil at once if ctx has already ended, and an error at once if the Options are invalid, work is nil, or the
+// Group is already running. It ends work and returns an error if the replica cannot have a lease of its own: another
+// process has the same identity ([leader.ErrShared]), or the lease belongs to coordinated leader election. If work
+// panics, Run gives everything back, and the panic continues.
 //
-// When Run returns, nothing of it runs. It may be called again.
+// When Run returns, its goroutines have ended. It may be called again.
 func (g *Group) Run(ctx context.Context, work func(ctx context.Context) error) error {
 	if err := g.begin(work); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (g *Group) Run(ctx context.Context, work func(ctx context.Context) error) e
 	return err
 }
 
-// begin checks that Run can run, and notes that it does.
+// begin checks that Run can run, and marks the Group as running.
 func (g *Group) begin(work func(context.Context) error) error {
 	if g.invalid != nil {
 		return g.invalid
@@ -189,8 +189,8 @@ func (g *Group) end() {
 	g.count()
 }
 
-// keepLease keeps a lease until ctx ends, and shares the work while it has it. It returns an error if it cannot have a
-// lease.
+// keepLease keeps a lease until ctx ends, and shares the work while it has the lease. It returns an error if this
+// replica cannot have a lease.
 func (g *Group) keepLease(ctx context.Context) error {
 	ctx = election.WithRider(ctx, election.Rider{
 		Annotations: g.annotations, Stored: g.stored, Due: g.due, Clock: g.clock,
@@ -246,7 +246,7 @@ func (g *Group) share(held context.Context) error {
 	}
 }
 
-// advance has the replica make a plan, and carries out what needs no list.
+// advance makes a plan, and carries out the part that needs no list.
 func (g *Group) advance(held context.Context) plan {
 	now := g.clock.Mono()
 	g.mu.Lock()
@@ -266,14 +266,14 @@ func (g *Group) advance(held context.Context) plan {
 	if p.write {
 		select {
 		case g.due <- struct{}{}:
-		default: // it has been asked for, and has not begun
+		default: // a write has already been requested, and has not begun
 		}
 	}
 	g.noteChange(held, before, nil)
 	return p
 }
 
-// want tells the followers of the ranges to prepare for. The caller holds mu.
+// want tells the followers which ranges to prepare for. The caller holds mu.
 func (g *Group) want(wanted meta.Ranges) {
 	if wanted == g.wanted {
 		return
@@ -283,14 +283,14 @@ func (g *Group) want(wanted meta.Ranges) {
 	g.rewanted = make(chan struct{})
 }
 
-// annotations returns those of the lease. Package leader calls it before each write.
+// annotations returns the annotations for a write of the lease. Package leader calls it before each write.
 func (g *Group) annotations() map[string]string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return map[string]string{shareAnnotation: g.replica.writes().text(g.replica.view.self)}
 }
 
-// stored notes the annotations that the lease certainly has, and its version.
+// stored records the annotations that the lease at the server certainly has, and its version.
 func (g *Group) stored(version string, annotations map[string]string) {
 	s, err := parseShare(annotations[shareAnnotation], g.config.lease().Name)
 	g.mu.Lock()
@@ -302,7 +302,7 @@ func (g *Group) stored(version string, annotations map[string]string) {
 	g.poke()
 }
 
-// poke asks for another plan.
+// poke makes share compute another plan.
 func (g *Group) poke() {
 	select {
 	case g.changed <- struct{}{}:
@@ -310,7 +310,7 @@ func (g *Group) poke() {
 	}
 }
 
-// confirm asks the server who has the ranges that the lease shows, and begins the work on those that nobody else has.
+// confirm lists the leases, and begins the work on those of ranges that nobody else claims.
 func (g *Group) confirm(held context.Context, ranges meta.Ranges, failures *retry.Backoff) {
 	now := g.clock.Mono()
 	g.mu.Lock()
@@ -326,7 +326,7 @@ func (g *Group) confirm(held context.Context, ranges meta.Ranges, failures *retr
 		if held.Err() == nil {
 			g.listFailed(err)
 			floor, _ := apierrors.RetryAfter(err)
-			_ = retry.Sleep(held, failures.Next(floor)) // the caller asks held
+			_ = retry.Sleep(held, failures.Next(floor)) // the caller checks held
 		}
 		return
 	}
@@ -350,7 +350,7 @@ func (g *Group) beginWork(held context.Context, q question, list leaseList) bool
 	return ok
 }
 
-// join is the beginning of a lease.
+// join records that this replica has a lease.
 func (g *Group) join() {
 	g.mu.Lock()
 	g.joined = true
@@ -358,7 +358,7 @@ func (g *Group) join() {
 	g.log.Works(aboutLoss)
 }
 
-// loseAll is the end of a lease, which held comes from.
+// loseAll records that the lease has ended, and ends all work. The cause of held, the context of the lease, is why.
 func (g *Group) loseAll(held context.Context) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -368,7 +368,7 @@ func (g *Group) loseAll(held context.Context) {
 	g.noteHanded()
 }
 
-// giveBack ends all work. Nothing is begun any more.
+// giveBack ends all work. No work begins after that.
 func (g *Group) giveBack(ctx context.Context) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -377,8 +377,8 @@ func (g *Group) giveBack(ctx context.Context) {
 	g.poke()
 }
 
-// drop ends the work on all ranges, for the reason why. lost is that reason if the replica has not given them up, and
-// otherwise nil. The caller holds mu.
+// drop ends the work on all ranges; why is the reason. lost is the same reason if the replica has lost the ranges, and
+// nil if it gives them up. The caller holds mu.
 func (g *Group) drop(ctx context.Context, why, lost error) {
 	before := g.replica.owns
 	for n, h := range g.holds {
@@ -392,8 +392,8 @@ func (g *Group) drop(ctx context.Context, why, lost error) {
 	g.noteChange(ctx, before, lost)
 }
 
-// handOver waits until others have taken what this replica has, for Options.Handover at most, or until returned is
-// closed.
+// handOver waits until others have taken over the ranges of this replica, or until returned is closed, for
+// Options.Handover at most.
 func (g *Group) handOver(returned <-chan struct{}) {
 	g.mu.Lock()
 	g.replica.leaves()
@@ -412,7 +412,7 @@ func (g *Group) handOver(returned <-chan struct{}) {
 	}
 }
 
-// noteHanded notes that a replica that leaves has nothing left to hand over. The caller holds mu.
+// noteHanded records that a leaving replica has nothing left to hand over. The caller holds mu.
 func (g *Group) noteHanded() {
 	if !g.replica.leaving {
 		return
@@ -424,7 +424,7 @@ func (g *Group) noteHanded() {
 	}
 }
 
-// remove deletes the lease, which has been given back.
+// remove deletes the lease of this replica, if it has been released.
 func (g *Group) remove(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.config.RetryPeriod)
 	defer cancel()

@@ -17,28 +17,28 @@ var (
 	errOver       = errors.New("this replica has left the group")
 )
 
-// hold is the work of this replica on one range, from when it begins until another replica may begin it.
+// hold is the work of this replica on one range, from its beginning until another replica may work on the range.
 type hold struct {
-	number uint64          // how many have begun
+	number uint64          // the number of this hold among those of the Group, from 1
 	ctx    context.Context // ends with the lease, and with the hold
 	cancel context.CancelCauseFunc
 	ended  atomic.Pointer[error]
 }
 
-// newHold returns the work on a range during a lease.
+// newHold returns the hold of a range. held is the context of the lease.
 func newHold(held context.Context, number uint64) *hold {
 	h := &hold{number: number}
 	h.ctx, h.cancel = context.WithCancelCause(held)
 	return h
 }
 
-// end ends the work, and lets no request leave any more.
+// end ends the work. No request with the context of the hold is sent after that.
 func (h *hold) end(why error) {
 	h.ended.CompareAndSwap(nil, &why)
 	h.cancel(why)
 }
 
-// open returns nil while the replica certainly has the range. It asks the clocks, as package leader does.
+// open returns nil while the replica certainly has the range. It reads the clocks, as package leader does.
 func (h *hold) open() error {
 	if why := h.ended.Load(); why != nil {
 		return *why
@@ -48,10 +48,10 @@ func (h *hold) open() error {
 
 type holdKey struct{}
 
-// Check returns nil while the replica that ctx belongs to certainly has the range that it is for, and otherwise why it
-// does not. It asks both clocks, so it also notices that the machine has slept, before ctx ends. Call it right before a
-// write that does not go through a client.Client. It returns an error if ctx does not come from [Group.Enter], as those
-// of reconciles do in a controller with Options.Shards.
+// Check returns nil as long as this replica certainly has the range to which ctx belongs, and otherwise the reason why
+// it does not. It reads both clocks, so it notices a sleep of the machine even before ctx ends. Call it right before a
+// write that does not go through a client.Client. It returns an error if ctx does not come from [Group.Enter]. The
+// contexts of reconciles come from there if the controller has Options.Shards.
 func Check(ctx context.Context) error {
 	h, ok := ctx.Value(holdKey{}).(*hold)
 	if !ok {
@@ -60,10 +60,10 @@ func Check(ctx context.Context) error {
 	return h.open()
 }
 
-// Enter lets work on range n begin. It returns a context for that, which ends with ctx, and when this replica does not
-// have the range any more; no request with the context leaves after that. The caller must call leave when the work has
-// ended, because the range passes to another replica only then, or when Options.Drain has passed. It returns false if
-// this replica does not have the range. Controllers with Options.Shards call it for each reconcile.
+// Enter begins a piece of work on range n. It returns a context for the work, which ends when ctx ends or when this
+// replica no longer has the range; no request with the context is sent after that. The caller must call leave when the
+// work has ended, because the range passes to another replica only then, or when Options.Drain has passed. Enter
+// returns false if this replica does not have the range. Controllers with Options.Shards call Enter for each reconcile.
 func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leave func(), ok bool) {
 	g.mu.Lock()
 	if !g.replica.owns.Has(n) {
@@ -98,9 +98,10 @@ func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leav
 	}, true
 }
 
-// Began returns the ranges that work has begun for since it returned the number before, and that this replica has; the
-// number to pass the next time; and a channel that is closed when there may be more. It returns all ranges that this
-// replica has for the number 0. Controllers call it, to reconcile the objects of new ranges.
+// Began returns the ranges that this replica has and on which work has begun since an earlier call. since is the number
+// that the earlier call returned; for 0 Began returns all ranges that this replica has. number is what to pass to the
+// next call, and changed is closed when there may be more ranges. Controllers call Began to reconcile the objects of
+// new ranges.
 func (g *Group) Began(since uint64) (ranges meta.Ranges, number uint64, changed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

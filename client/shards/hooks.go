@@ -8,15 +8,15 @@ import (
 )
 
 // Hooks are functions that a Group calls on events; see also [WithHooks]. All are optional. They should return soon,
-// because the group waits for them; if they do not, ranges pass late.
+// because the group waits for them; if they do not, ranges move late.
 type Hooks struct {
 	// Run is called when the Run of a Group begins. ended, unless it is nil, is called before that Run returns.
 	Run func(ctx context.Context, r RunInfo) (ended func())
-	// Changed is called when this replica has got or lost ranges.
+	// Changed is called when this replica has gained or lost ranges.
 	Changed func(ctx context.Context, i ChangedInfo)
 }
 
-// RunInfo describes a Group that runs.
+// RunInfo describes a running Group.
 type RunInfo struct {
 	// Group is the name of the group.
 	Group meta.Key
@@ -28,10 +28,10 @@ type RunInfo struct {
 type ChangedInfo struct {
 	// Group is the name of the group.
 	Group meta.Key
-	// Gained are the ranges that the replica has got, and Lost those that it has given up or lost. Work that is under
-	// way for a range that was given up may go on for Options.Drain.
+	// Gained are the ranges that the replica has gained, and Lost those that it has given up or lost. Work under way on
+	// a range that was given up may continue for Options.Drain.
 	Gained, Lost meta.Ranges
-	// Ranges are those that the replica has now.
+	// Ranges are the ranges that the replica has now.
 	Ranges meta.Ranges
 	// Err says why all ranges were lost at once; nil otherwise.
 	Err error
@@ -48,7 +48,7 @@ func (h Hooks) and(other Hooks) Hooks {
 	return Hooks{Run: hooks.BothRuns(h.Run, other.Run), Changed: hooks.Both(h.Changed, other.Changed)}
 }
 
-// tell tells the hooks of a Run that begins, and returns what to call at its end.
+// tell calls the hooks for the beginning of a Run, and returns the function to call at its end.
 func (g *Group) tell(ctx context.Context) (ended func()) {
 	carried, _ := hooks.In[Hooks](ctx)
 	key := meta.Key{Namespace: g.config.Namespace, Name: g.config.Name}

@@ -7,7 +7,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// leases are read by a struct with what a group needs of them. Package leader writes them.
+// leases is the descriptor with which a group reads the leases, into a struct of the fields that it needs. Package
+// leader writes the leases.
 var leases = client.Type[*lease]{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"}
 
 // lease is the part of a Lease that a group uses. Its times are compared for equality only.
@@ -31,7 +32,7 @@ type leaseState struct {
 	broken             error // why share cannot be read: somebody has edited the lease
 }
 
-// record is what a replica changes with every write of its lease.
+// record has the fields that a replica changes with every write of its lease.
 type record struct {
 	holder, acquired, renewed string
 	transitions               int64
@@ -48,7 +49,7 @@ func stateOf(l *lease) leaseState {
 	return s
 }
 
-// leaseList is what a list of the leases of the group says.
+// leaseList is the answer to a list of the group's leases.
 type leaseList struct {
 	version string
 	leases  []leaseState

@@ -2,22 +2,22 @@ package shards
 
 import "github.com/bowline-go/bowline/client/meta"
 
-// observed says which of the accepted claims the watch has brought, without a gap before them. This replica will own no
-// others: somebody may have made a lease with a claim before ours, and somebody may have deleted it by hand, so that no
-// list shows it.
+// observed says which of the accepted claims the watch has brought, without a gap before them. This replica can own no
+// other ranges: another replica may have made a lease with a claim before ours, and somebody may have deleted that
+// lease by hand, so that no list shows it.
 type observed struct {
-	ranges meta.Ranges // that the watch has brought
-	waits  []write     // with the others, as the server has stored them one after the other
+	ranges meta.Ranges // the claims that the watch has brought
+	waits  []write     // the writes with the other claims, in the order in which the server stored them
 }
 
-// write is one of our own lease.
+// write is a write of our own lease.
 type write struct {
 	version string
-	ranges  meta.Ranges // that were accepted with it, and not before
+	ranges  meta.Ranges // the claims that the server accepted with this write, and not before
 }
 
-// stored notes that the server has accepted a write with these claims, and that the watch has come to the version head.
-// It reports whether the watch has yet to bring that write.
+// stored records that the server has accepted a write with these claims. head is the version up to which the watch has
+// brought all changes. stored reports whether the write adds claims, and the watch has yet to bring it.
 func (r *observed) stored(version string, accepted meta.Ranges, head string) bool {
 	added := accepted.Minus(r.ranges)
 	for _, w := range r.waits {
@@ -31,7 +31,7 @@ func (r *observed) stored(version string, accepted meta.Ranges, head string) boo
 	return len(r.waits) > 0
 }
 
-// keep forgets claims that are not accepted any more.
+// keep forgets claims that are no longer accepted.
 func (r *observed) keep(accepted meta.Ranges) {
 	r.ranges = r.ranges.Intersect(accepted)
 	kept := r.waits[:0]
@@ -43,7 +43,8 @@ func (r *observed) keep(accepted meta.Ranges) {
 	r.waits = kept
 }
 
-// came notes that the watch has come to the version head. It reports whether it has brought another one of our writes.
+// came records that the watch has brought all changes up to the version head. It reports whether one of our writes in
+// waits is among them.
 func (r *observed) came(head string) bool {
 	n := 0
 	for n < len(r.waits) && (r.waits[n].version == head || isOlder(r.waits[n].version, head)) {

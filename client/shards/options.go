@@ -21,29 +21,29 @@ import (
 // value of every other field is a usable default. All replicas of a group must have the same By, and should have the
 // same durations.
 type Options struct {
-	// Namespace is where the leases of the replicas are, and Name is the name of the group. The lease of a replica is
-	// called by the name of the group, a hyphen and the identity of the replica; it has the label [GroupLabel].
+	// Namespace is where the leases of the replicas are, and Name is the name of the group. The name of a replica's
+	// lease is the group's name, a hyphen and the replica's identity. Each lease has the label [GroupLabel].
 	Namespace string
 	Name      string
 
-	// By says what decides which range an object is in. Empty means meta.ShardByUID. Change it together with Name: of
-	// replicas that have another By, one works on nothing while the other works, and both report it.
+	// By says what decides which range an object is in. Empty means meta.ShardByUID. Change By only together with
+	// Name: if two replicas of a group differ in By, one works on nothing while the other works, and both report it.
 	//
-	// Ranges by uid hold about the same number of objects each; three replicas usually own 70 to 100 ranges each, and
-	// eight 22 to 43. An object and its children are usually in different ranges. An object that is made again has
-	// another uid: one replica may still reconcile the deletion of the key while another reconciles the new object. So
-	// use a finalizer for cleanup after a deletion.
+	// Ranges by uid hold about the same number of objects each. Three replicas usually own 70 to 100 ranges each, and
+	// eight own 22 to 43. An object and its children are usually in different ranges. If an object is deleted and made
+	// again, the new one has another uid, so one replica may still reconcile the deletion of the key while another
+	// reconciles the new object. Use a finalizer for cleanup after a deletion.
 	//
 	// A controller that watches children needs ranges by namespace, meta.ShardByNamespace. All objects of a namespace
-	// are in one range, and so are all without one. Names that differ only in the last two characters, such as team-01
-	// to team-99, usually share a range too, so one replica may have all the work.
+	// are in one range, and so are all cluster-scoped objects. Names that differ only in the last two characters, such
+	// as team-01 to team-99, usually share a range too, so one replica may have all the work.
 	By meta.ShardBy
 
 	// Identity is the name of this replica. No two replicas may have the same. Empty means the host name, which in a
-	// cluster is the name of the pod, and a random text.
+	// cluster is the name of the pod, followed by a random text.
 	Identity string
-	// Weight is this replica's part of the work, compared with that of others: one with 2 gets twice as many ranges as
-	// one with 1. 0 means 1.
+	// Weight is this replica's part of the work, compared with that of others: a replica of weight 2 gets twice as many
+	// ranges as one of weight 1. 0 means 1.
 	Weight int
 
 	// LeaseDuration, RenewDeadline and RetryPeriod are those of the replica's lease; see [leader.Options]. The ranges
@@ -51,11 +51,12 @@ type Options struct {
 	LeaseDuration time.Duration
 	RenewDeadline time.Duration
 	RetryPeriod   time.Duration
-	// Drain is how long work that is under way goes on when its range passes to another replica, before its context
-	// ends. The range is handed over when that work has returned, or its context has ended. 0 means RenewDeadline.
+	// Drain is how long the work under way on a range may continue once this replica gives up the range; then its
+	// context ends. The range is handed over when the work has returned, or its context has ended. 0 means
+	// RenewDeadline.
 	Drain time.Duration
-	// Handover is how long a replica that leaves goes on with its work, until others have taken over all its ranges. 0
-	// means twice LeaseDuration. It does not wait if there are no others.
+	// Handover is how long a leaving replica continues its work at most, until others have taken over all its ranges. 0
+	// means twice LeaseDuration. The replica does not wait if there are no others.
 	Handover time.Duration
 
 	// Labels are set on the lease of this replica, besides [GroupLabel].
@@ -64,7 +65,7 @@ type Options struct {
 	// Hooks are called on events that a program may want to observe.
 	Hooks Hooks
 	// OnError is called with every error that [Group.Run] does not return, such as a *leader.LostError when this
-	// replica has lost its lease, and with it all ranges. Several goroutines call it at once. It should return soon.
+	// replica has lost its lease and so all its ranges. Several goroutines may call it at once. It should return soon.
 	//
 	// If it is nil, Run logs the errors: each at once, and a repeated one at growing intervals of up to a quarter of an
 	// hour, until the operation works again. Set a function that does nothing to silence them.
@@ -80,7 +81,7 @@ const GroupLabel = "shards.bowline-go.github.io/group"
 // maxWeight bounds Options.Weight: there are 256 ranges.
 const maxWeight = 1000
 
-// withDefaults returns c with the defaults for its zero values, except those that package leader sets.
+// withDefaults returns c with the defaults for its zero values.
 func (c Options) withDefaults() Options {
 	c.By = cmp.Or(c.By, meta.ShardByUID)
 	c.Weight = cmp.Or(c.Weight, 1)
@@ -96,7 +97,7 @@ func (c Options) withDefaults() Options {
 	return c
 }
 
-// newIdentity returns a name that no other process has, and that the name of a lease can end with.
+// newIdentity returns a name that no other process has, and that can be the end of a lease's name.
 func newIdentity() string {
 	random := strings.ToLower(rand.Text()[:10])
 	host, _ := os.Hostname()
@@ -112,12 +113,12 @@ func newIdentity() string {
 	return host + "-" + random
 }
 
-// lease returns the key of the lease of a replica.
+// lease returns the key of the replica's lease.
 func (c Options) lease() meta.Key {
 	return meta.Key{Namespace: c.Namespace, Name: c.Name + "-" + c.Identity}
 }
 
-// labels returns those of the lease.
+// labels returns the labels of the replica's lease.
 func (c Options) labels() map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, c.Labels)
@@ -173,7 +174,7 @@ func (c Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// maxName is how long the name of a lease may be.
+// maxName is the maximum length of a lease's name.
 const maxName = 253
 
 func isAlphanumeric(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
@@ -186,7 +187,7 @@ func isSubdomain(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !isAlphanumeric(r) && r != '-' && r != '.' })
 }
 
-// election returns the Options of the lease of this replica.
+// election returns the Options with which package leader keeps the replica's lease.
 func (c Options) election() leader.Options {
 	key := c.lease()
 	return leader.Options{

@@ -6,12 +6,12 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// scores are those of a replica for each range: of all replicas, the one with the highest score should own it
-// (weighted rendezvous hashing). They depend on the replica alone, so when one comes or goes no range moves between two
-// others.
+// scores has the score of one replica for each range. Of all replicas, the one with the highest score should own the
+// range (weighted rendezvous hashing). The scores depend on the replica alone, so when a replica comes or goes, no
+// range moves between two others.
 type scores [meta.RangeCount]float64
 
-// newScores returns the scores of the replica with a lease, and a weight.
+// newScores returns the scores of a replica, from the name of its lease and from its weight.
 func newScores(lease string, weight int) *scores {
 	s := new(scores)
 	const offset, prime = 14695981039346656037, 1099511628211

@@ -7,35 +7,35 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// replica is what a replica knows, has and decides. Each method is one input, at the moment now of a clock that the
-// caller reads: the list and the events of the leases, the answers to writes of its own lease, time, readiness, and the
-// end of work. It has no I/O, no clock and no goroutine; a Group performs what it decides. So a test can drive it through
-// all orders of inputs. Its caller holds Group.mu.
+// replica is what a replica knows, has and decides. Each of its methods is one input: a list or an event of the leases,
+// an answer to a write of its own lease, the time, readiness, or the end of work. now is the time by a clock that the
+// caller reads. replica has no I/O, no clock and no goroutine; a Group performs what it decides. So a test can play all
+// orders of inputs. The caller holds Group.mu.
 type replica struct {
 	table
 	view  *view
 	drain time.Duration // Options.Drain
 
 	weight int
-	told   share // what the lease shows, or is to show with the next write
+	told   share // the share that the lease shows, or will show with the next write
 	edited bool  // somebody else has changed our annotation
 	course course
 
-	users [meta.RangeCount]int           // how many are at work
-	until [meta.RangeCount]time.Duration // when the work on a range of draining ends, if it has not returned
+	users [meta.RangeCount]int           // how many callers of Group.Enter are at work on the range
+	until [meta.RangeCount]time.Duration // when the work on a draining range is ended, if it has not returned by then
 }
 
 // course is how the watches of a Run have gone.
 type course struct {
-	broken bool // the watch cannot go on from the version that it has come to
+	broken bool // the next watch cannot continue from view.head
 	barren int  // how many watches in a row have brought nothing
 }
 
-// enoughBarren is how many watches in a row may bring nothing, although the leases can be listed, before a list takes the
-// place of what they should have brought.
+// enoughBarren is how many watches in a row may bring nothing although the leases can be listed. After that, a list
+// replaces the events that the watches should have brought.
 const enoughBarren = 2
 
-// newReplica returns a replica that has joined no group yet, of the Options with their defaults.
+// newReplica returns a replica that has not joined yet. config has its defaults.
 func newReplica(config Options) replica {
 	name := config.lease().Name
 	return replica{
@@ -47,7 +47,7 @@ func newReplica(config Options) replica {
 	}
 }
 
-// advance makes a plan, and carries out what needs no request.
+// advance makes a plan, and carries out the part that needs no request.
 func (r *replica) advance(now time.Duration) plan {
 	ended, _ := r.settle(now)
 	p := r.plan(r.view, now)
@@ -64,8 +64,8 @@ func (r *replica) advance(now time.Duration) plan {
 	return p
 }
 
-// settle returns the ranges that were given up, and on which the work has returned or its time is over, and the time
-// until that of the next one is over; 0 if there is none.
+// settle removes the claims to the draining ranges on which the work has returned or its time is over, and returns
+// these ranges. next is the time until that of another draining range is over; 0 if there is none.
 func (r *replica) settle(now time.Duration) (ended meta.Ranges, next time.Duration) {
 	for n := range r.draining.All() {
 		if left := r.until[n] - now; r.users[n] > 0 && left > 0 {
@@ -80,57 +80,58 @@ func (r *replica) settle(now time.Duration) (ended meta.Ranges, next time.Durati
 	return ended, next
 }
 
-// says returns what the lease is to show.
+// says returns the share that the lease should show.
 func (r *replica) says() share {
 	return share{ranges: r.claims, owned: r.owned, weight: r.weight, by: r.view.by, leaving: r.leaving, joining: r.joining}
 }
 
-// writes returns what a write of the lease that is about to be sent shows. From now on nobody knows whether the lease
-// still has what this write leaves out.
+// writes returns the share for a write of the lease that is about to be sent. From now on nobody knows whether the
+// lease at the server still has the claims that this write leaves out.
 func (r *replica) writes() share {
 	r.told = r.says()
 	r.accept(r.accepted.Intersect(r.told.ranges))
 	return r.told
 }
 
-// accept notes which ranges the lease certainly has.
+// accept records which claims the lease at the server certainly has.
 func (r *replica) accept(accepted meta.Ranges) {
 	r.accepted = accepted
 	r.observed.keep(accepted)
 }
 
-// stored notes what the lease certainly says. It reports whether the watch has yet to bring that version.
+// stored records a state that the lease at the server certainly has. It reports whether that version adds claims, and
+// the watch has yet to bring it.
 func (r *replica) stored(l leaseState) bool {
 	r.edited, r.view.own = l.broken != nil, l.version
 	r.accept(l.share.ranges.Intersect(r.claims))
 	return r.observed.stored(l.version, r.accepted, r.view.head)
 }
 
-// question is a request for the leases that is under way, to begin the work on ranges.
+// question is a list of the leases that is under way. Its answer decides on which of the ranges work begins.
 type question struct {
 	ranges meta.Ranges
 	known  known
 	asked  time.Duration
 }
 
-// asks notes that the leases are asked for now, to begin the work on these ranges.
+// asks returns the question for a list that the caller is about to request, about those of ranges that are accepted.
 func (r *replica) asks(ranges meta.Ranges, now time.Duration) question {
 	return question{ranges: ranges.Intersect(r.accepted), known: r.view.known(), asked: now}
 }
 
-// answered notes the answer to q, and returns the ranges on which the work begins: none if the answer has taken a
-// LeaseDuration. It returns false if the server has been restored from a backup; then the answer says nothing.
+// answered records the answer to q, and returns the ranges on which work begins: none if the answer took LeaseDuration
+// or longer. It returns false if the server has been restored from a backup; the answer then proves nothing.
 func (r *replica) answered(q question, list leaseList, now time.Duration) (begun meta.Ranges, ok bool) {
 	if r.view.isEarlier(list, q.known) {
 		return meta.Ranges{}, false
 	}
 	r.view.latest = list.version
 	r.view.listed(list, now)
-	if now >= q.asked+r.lease { // another replica may have renewed its lease since, and have seemed to lose it again
+	if now >= q.asked+r.lease { // another replica's later renewal may look expired by now
 		return meta.Ranges{}, true
 	}
-	// A range may have left the lease, and come back, since the list was asked for. Then the watch has brought what others
-	// claimed in between (see observed), and that counts for longer than the answer has taken.
+	// This replica may have removed a claim since it requested the list, and made it again. In that case the watch has
+	// brought what others claimed in between (see observed), and these claims count for longer than the answer took.
 	begun = q.ranges.Intersect(r.plan(r.view, now).confirm)
 	r.owns, r.owned = r.owns.Union(begun), r.owned.Union(begun)
 	for n := range begun.All() {
@@ -139,8 +140,8 @@ func (r *replica) answered(q question, list leaseList, now time.Duration) (begun
 	return begun, true
 }
 
-// learns notes the list before a watch; k was known when it was asked for. It returns the version that the watch is to
-// begin after, and whether the server has been restored from a backup.
+// learns records the list that precedes a watch. k has the versions that this replica knew when it requested the list.
+// learns returns the version from which the watch continues, and whether the server has been restored from a backup.
 func (r *replica) learns(list leaseList, k known, now time.Duration) (from string, restored bool) {
 	v := r.view
 	if restored = v.isEarlier(list, k); restored {
@@ -157,14 +158,14 @@ func (r *replica) learns(list leaseList, k known, now time.Duration) (from strin
 	return v.head, restored
 }
 
-// hears notes an event of the watch: the state of a lease, or that it was deleted in that state. version is that of the
-// event. It reports whether there may be another plan.
+// hears records an event of the watch: l is the state of a lease, or its last state if it was deleted. version is the
+// version of the event. hears reports whether the plan may change.
 func (r *replica) hears(l leaseState, deleted bool, version string, now time.Duration) bool {
 	switch {
 	case l.name == "": // a bookmark
 	case l.name == r.view.self:
 		if l.broken != nil && !deleted {
-			r.edited = true // the others do not know any more what this replica has
+			r.edited = true // the others no longer know what this replica has
 		}
 	case deleted:
 		r.view.deleted(l, now)
@@ -176,11 +177,11 @@ func (r *replica) hears(l leaseState, deleted bool, version string, now time.Dur
 	return r.observed.came(r.view.head) || l.name != ""
 }
 
-// leaves notes that this replica is about to end.
+// leaves records that this replica is about to end.
 func (r *replica) leaves() { r.leaving = true }
 
-// drop ends the work on all ranges, and takes all claims away. lost says that the replica has lost its lease, so others
-// may work on the ranges before the lease shows that.
+// drop ends the work on all ranges, and removes all claims. lost says that the replica has lost its lease, so that
+// others may work on the ranges before the lease shows the removal.
 func (r *replica) drop(lost bool) {
 	r.claims, r.accepted, r.owns, r.draining, r.observed = meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, observed{}
 	if lost {
@@ -188,8 +189,8 @@ func (r *replica) drop(lost bool) {
 	}
 }
 
-// over returns the names of the leases that this replica is to delete, because theirs ended long ago. One replica does
-// it for all.
+// over returns the names of the leases that this replica should delete, because their replicas ended long ago. Only one
+// replica does so: of those that take ranges, the one whose lease has the lowest name.
 func (r *replica) over(now time.Duration) (old []string) {
 	for _, m := range r.view.members {
 		switch {
@@ -203,5 +204,5 @@ func (r *replica) over(now time.Duration) (old []string) {
 	return old
 }
 
-// keptFor is how many lease durations the lease of a replica stays that has ended without deleting it.
+// keptFor is for how many lease durations the group keeps a lease whose replica has ended without deleting it.
 const keptFor = 20

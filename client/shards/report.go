@@ -16,7 +16,7 @@ import (
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// Keys of topics.
+// The keys of the log topics.
 const (
 	aboutLeases = "leases"
 	aboutOwn    = "own lease"
@@ -50,7 +50,7 @@ func (g *Group) listFailed(err error) {
 	g.failed(report.Topic{Key: aboutLeases, Fails: g.String() + ": the leases of the group cannot be read", Works: g.String() + ": the leases of the group can be read again"}, err)
 }
 
-// listWorks says that the leases can be read again.
+// listWorks records, and logs, that the leases can be read again.
 func (g *Group) listWorks() {
 	g.mu.Lock()
 	g.err = nil
@@ -58,8 +58,8 @@ func (g *Group) listWorks() {
 	g.log.Works(aboutLeases)
 }
 
-// block notes why the work is not shared as it should be, by a plan at the moment now. It returns the time until it has
-// to be asked again; 0 if that is not known. The caller holds mu.
+// block records why the work is not shared as it should be; p was made at the moment now. It returns the time after
+// which it must be called again; 0 if time alone does not change the answer. The caller holds mu.
 func (g *Group) block(p plan, now time.Duration) (next time.Duration) {
 	missing := p.wanted.Minus(g.replica.have).Len()
 	if g.blocked = nil; p.foreign != nil {
@@ -82,7 +82,7 @@ func (g *Group) block(p plan, now time.Duration) (next time.Duration) {
 	return 0
 }
 
-// notReady returns the names of followers that are not ready for what is wanted. The caller holds mu.
+// notReady returns the names of the followers that are not ready for all wanted ranges. The caller holds mu.
 func (g *Group) notReady() (names []string) {
 	for _, f := range g.followers {
 		if g.wanted.Minus(f.have) != (meta.Ranges{}) {
@@ -92,8 +92,8 @@ func (g *Group) notReady() (names []string) {
 	return names
 }
 
-// sayBlocked reports why the work is not shared as it should be, once in LeaseDuration; said is when it has done so
-// last.
+// sayBlocked reports why the work is not shared as it should be, at most once in LeaseDuration. said is when it last
+// reported that; 0 if it has not.
 func (g *Group) sayBlocked(said *time.Duration) {
 	now := g.clock.Mono()
 	g.mu.Lock()
@@ -109,7 +109,7 @@ func (g *Group) sayBlocked(said *time.Duration) {
 	}
 }
 
-// leaseStays says that the lease of a replica that has ended has not been deleted.
+// leaseStays logs that the lease of a replica that has ended was not deleted.
 func (g *Group) leaseStays(name string, err error) {
 	if !errors.Is(err, apierrors.NotFound) {
 		g.log.Logger().V(1).Info(g.String()+": the lease of a replica that has ended stays", "lease", name, "reason", err.Error())
@@ -121,14 +121,14 @@ func (g *Group) newBackoff() *retry.Backoff {
 	return retry.New(retry.Policy{Base: g.config.RetryPeriod / 4, Max: 2 * g.config.RetryPeriod})
 }
 
-// change is what is said of a change once no lock is held.
+// change is a change of the owned ranges, which say reports when no lock is held.
 type change struct {
 	ctx  context.Context
 	info ChangedInfo
 }
 
-// noteChange notes that the owned ranges may have changed from what they were before; lost is why all of
-// them were lost at once, or nil. The caller holds mu.
+// noteChange records a change of the owned ranges, if they differ from before. lost is why all of them were lost at
+// once, or nil. The caller holds mu.
 func (g *Group) noteChange(ctx context.Context, before meta.Ranges, lost error) {
 	now := g.replica.owns
 	if now == before {
@@ -146,7 +146,7 @@ func (g *Group) noteChange(ctx context.Context, before meta.Ranges, lost error) 
 	}})
 }
 
-// say says what has changed, in order. No lock is held.
+// say logs the recorded changes and calls the hooks with them, in order. The caller holds no lock.
 func (g *Group) say() {
 	g.saying.Lock() // keeps the order
 	defer g.saying.Unlock()

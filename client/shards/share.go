@@ -11,25 +11,25 @@ import (
 // shareAnnotation is the annotation of a lease with the share of its replica, in the form of [share.text].
 const shareAnnotation = "shards.bowline-go.github.io/share"
 
-// share is what a replica says of itself in its lease.
+// share is what a replica says about itself in its lease.
 type share struct {
-	// ranges are its claims: those that it owns, and those that it is ready for and waits for.
+	// ranges are the replica's claims: ranges that it owns, and ranges that it is ready for and waits for.
 	ranges meta.Ranges
-	// owned are the ranges that it has owned since it last claimed them. It owned each of them that is no longer in ranges
-	// until it took the claim away.
+	// owned are the ranges that the replica has owned since it last claimed them. If such a range is no longer in
+	// ranges, the replica owned the range until it removed the claim.
 	owned  meta.Ranges
 	weight int
-	by     meta.ShardBy // what its ranges are ranges of
-	// leaving says that it is about to end, and keeps its ranges only until others take them.
+	by     meta.ShardBy // the replica's Options.By
+	// leaving says that the replica is about to end, and keeps its ranges only until others take them.
 	leaving bool
-	// joining says that it does not know yet who owns what, so it takes only ranges that others own now.
+	// joining says that the replica does not know yet who owns what, so it takes only ranges that others own now.
 	joining bool
 }
 
 const shareForm = "v1 ranges=%s owned=%s weight=%d by=%s leaving=%t joining=%t"
 
-// text returns the share as an annotation of the lease with that name. It ends with a sum, so that an edit by hand is
-// noticed.
+// text returns the share as an annotation of the lease with that name. The text ends with a checksum, so that replicas
+// notice an edit by hand.
 func (s share) text(lease string) string {
 	ranges, _ := s.ranges.MarshalText() // never fails
 	owned, _ := s.owned.MarshalText()
@@ -37,7 +37,7 @@ func (s share) text(lease string) string {
 	return text + " sum=" + sum(text, lease)
 }
 
-// parseShare reads an annotation of text.
+// parseShare reads an annotation that [share.text] has made.
 func parseShare(text, lease string) (share, error) {
 	body, check, ok := strings.Cut(text, " sum=")
 	if !ok || check != sum(body, lease) {

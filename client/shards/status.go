@@ -10,29 +10,30 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Status is what a replica knows at a moment.
+// Status is a snapshot of what a replica knows.
 type Status struct {
-	// Group is the namespace and the name of the group, Lease the key of this replica's lease, and Identity its name.
+	// Group is the namespace and the name of the group, Lease the key of this replica's lease, and Identity the name of
+	// the replica.
 	Group    meta.Key
 	Lease    meta.Key
 	Identity string
 	// Running says that Run has been called and has not returned.
 	Running bool
-	// Joined says that this replica has a lease, without which it has no ranges. Left is how long it has it without
-	// another renewal.
+	// Joined says that this replica holds its lease, without which it has no ranges. Left is how much longer it holds
+	// the lease without another renewal.
 	Joined bool
 	Left   time.Duration
 	// Leaving says that this replica is about to end, and keeps its ranges until others have taken them.
 	Leaving bool
-	// Ranges are those that this replica works on, and Since is when they changed last.
+	// Ranges are the ranges that this replica works on, and Since is when they last changed.
 	Ranges meta.Ranges
 	Since  time.Time
 	// Lost is when this replica last lost all its ranges at once, because it lost its lease, and LostErr is why. Both
 	// are zero if that has not happened since New.
 	Lost    time.Time
 	LostErr error
-	// Waits are ranges that this replica claims, and that others have not given up yet. Prepares are those that it should
-	// own, and is not ready for.
+	// Waits are ranges that this replica claims, and that others have not given up yet. Prepares are ranges that it
+	// should own, and is not ready for.
 	Waits    meta.Ranges
 	Prepares meta.Ranges
 	// Unready are the names of the informers and controllers that are not ready for ranges of Prepares.
@@ -40,32 +41,32 @@ type Status struct {
 	// Blocked is why the work is not shared as it should be: something in this replica has not been ready for
 	// LeaseDuration, or another replica has another Options.By. It is nil if there is no such reason.
 	Blocked error
-	// Unowned are ranges that, as far as this replica knows, no replica works on or waits for.
+	// Unowned are ranges that no replica works on or waits for, as far as this replica knows.
 	Unowned meta.Ranges
 	// Members are all replicas of the group, this one included, by name.
 	Members []Member
-	// Err is the error of the last read of the group's leases, and LeaseErr that of the last write of this replica's
-	// own. They are nil if these succeeded.
+	// Err is the error of the last read of the group's leases, and LeaseErr that of the last read or write of this
+	// replica's own lease. Each is nil if that succeeded.
 	Err, LeaseErr error
 }
 
 // Member is a replica of the group.
 type Member struct {
-	// Identity is its name, Lease that of its lease, and Weight its part of the work.
+	// Identity is the replica's name, Lease the name of its lease, and Weight its Options.Weight.
 	Identity string
 	Lease    string
 	Weight   int
-	// Ranges are those that its lease shows: it works on them, or is ready and waits for them.
+	// Ranges are the ranges that its lease shows: the replica works on them, or is ready and waits for them.
 	Ranges meta.Ranges
-	// Due is how many ranges it has if all of them are divided evenly by weight among the replicas that are neither
-	// Leaving nor Lost. It is 0 for the others.
+	// Due is how many ranges the replica would have if all ranges were divided evenly, by weight, among the replicas
+	// that are neither Leaving nor Lost. It is 0 for a replica that is Leaving or Lost.
 	Due float64
-	// Self says that it is this replica, Leaving that it is about to end, and Lost that its lease has been deleted by
-	// somebody, is not as the replica has written it, or has run out.
+	// Self says that the member is this replica itself. Leaving says that the member is about to end. Lost says that
+	// its lease has expired, or that somebody has deleted or edited the lease.
 	Self, Leaving, Lost bool
 }
 
-// Status returns what the replica knows at the moment.
+// Status returns what the replica knows now.
 func (g *Group) Status() Status {
 	now, election := g.clock.Mono(), g.elector.Status()
 	g.mu.Lock()
@@ -94,7 +95,7 @@ func (g *Group) Status() Status {
 	return s
 }
 
-// divide sets what is due to each replica.
+// divide sets Due of each member.
 func divide(members []Member) {
 	stays := func(m Member) bool { return !m.Leaving && !m.Lost }
 	weights := 0
@@ -110,7 +111,7 @@ func divide(members []Member) {
 	}
 }
 
-// String returns the status in one line for people. Its form may change.
+// String returns the status on one line, for people. Its form may change.
 func (s Status) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "shards %q, replica %q: ", s.Group, s.Identity)
@@ -153,9 +154,9 @@ func (s Status) String() string {
 	return b.String()
 }
 
-// WhyIdle returns why this replica works on no range: the Group does not run, the replica has no lease, or what
-// Status.Blocked and Status.Err say. It returns nil if the replica works on some, and if all is well: others have all
-// ranges, or the first ones are about to come. Controllers show it.
+// WhyIdle returns why this replica works on no range: the Group does not run, the replica has no lease, or the reason
+// is in Status.Blocked or Status.Err. It returns nil if the replica works on a range, and also if nothing is wrong:
+// others own all ranges, or this replica will soon have its first ones. Controllers show the reason.
 func (g *Group) WhyIdle() error {
 	s := g.Status()
 	switch {

@@ -13,13 +13,13 @@ type member struct {
 	uid      string
 	version  string
 	record   record
-	lasts    time.Duration // how long its lease counts after it was seen to change
-	seen     time.Duration // when that was, by our monotonic clock
-	share    share         // the last that its replica is known to have written
-	unsure   bool          // it may have written others since, which we have not seen
+	lasts    time.Duration // how long its lease counts after this replica has seen it change
+	seen     time.Duration // when this replica last saw it change, by our monotonic clock
+	share    share         // the last share that the member is known to have written
+	unsure   bool          // the member may have written later shares, which we have not seen
 	noticed  time.Duration // when we noticed that
 	scores   *scores
-	broken   error // why share is not that of the lease as it is: somebody has edited it
+	broken   error // why the share in the lease cannot be used: somebody has edited it
 	gone     bool  // the lease has been deleted, which its replica may not know yet
 	free     bool  // the lease has no holder: the replica has ended
 }
@@ -27,8 +27,8 @@ type member struct {
 // isLive reports whether the replica may still work.
 func (m *member) isLive(now time.Duration) bool { return now < m.until() }
 
-// until returns when the replica has certainly lost what it had. If it may have renewed its lease without our seeing
-// that, it has not done so since we noticed.
+// until returns when the member has certainly lost its ranges. An unsure member may have renewed its lease without our
+// seeing it, but only before the moment noticed, so its lease counts from that moment on.
 func (m *member) until() time.Duration {
 	if m.unsure {
 		return max(m.seen, m.noticed) + m.lasts
@@ -55,30 +55,31 @@ func (m *member) takesPart(now time.Duration) bool {
 	return m.isLive(now) && !m.gone && !m.free && m.broken == nil && !m.share.leaving
 }
 
-// view is what a replica knows of the others. Its caller holds Group.mu.
+// view is what a replica knows about the others. Its caller holds Group.mu.
 type view struct {
 	self     string        // the name of our own lease, which is not among the members
-	lasts    time.Duration // for leases that do not say it
+	lasts    time.Duration // our LeaseDuration; no lease counts for less
 	by       meta.ShardBy  // of this replica
 	members  map[string]*member
 	complete bool          // the leases have been listed
-	since    time.Duration // from when on the watch has brought all changes
-	head     string        // the version up to which they have; "" before the first list
-	fresh    bool          // at since the group was new: no lease showed a claim
-	released meta.Ranges   // those that another replica has owned and given up since
+	since    time.Duration // since when the watch has brought all changes
+	head     string        // the version up to which the watch has brought all changes; "" before the first list
+	fresh    bool          // the group was new at the moment since: no lease showed a claim
+	released meta.Ranges   // the ranges that another replica has owned and given up after the moment since
 	latest   string        // the version of the last list
 	score    func(lease string, weight int) *scores
-	own      string // the version of our own lease that the server has had last, as far as is certain
+	own      string // the latest version of our own lease that the server has certainly had
 }
 
 func newView(self string, lasts time.Duration, by meta.ShardBy) *view {
 	return &view{self: self, lasts: lasts, by: by, members: make(map[string]*member), score: newScores}
 }
 
-// isForeign reports whether the ranges of a replica are ranges of something else than ours.
+// isForeign reports whether a member is known to have another Options.By, so that its ranges are different from ours.
 func (v *view) isForeign(m *member) bool { return m.share.by != "" && m.share.by != v.by }
 
-// saw notes a lease as the server had it, at the moment now after that. An older state than the known one changes nothing.
+// saw records a state of a lease that the server had at some moment before now. A state older than the known one
+// changes nothing.
 func (v *view) saw(l leaseState, now time.Duration) {
 	if l.name == v.self {
 		return
@@ -86,11 +87,11 @@ func (v *view) saw(l leaseState, now time.Duration) {
 	m := v.members[l.name]
 	switch {
 	case m != nil && m.gone && m.version == l.version:
-		// A list has told that it is gone.
+		// A list has already shown that this lease was deleted.
 	case m == nil || m.uid == l.uid:
 		v.note(l.name, l, now)
 	case isOlder(l.version, m.version):
-		// An event of a lease that has been deleted, as a list has shown already.
+		// This is an event of an earlier lease of that name. A list has already shown that the lease was deleted.
 		if place := former(l.name, l.uid); v.members[place] != nil {
 			v.note(place, l, now)
 			v.members[place].gone = true
@@ -105,7 +106,7 @@ func (v *view) saw(l leaseState, now time.Duration) {
 	}
 }
 
-// former is where the view has a lease that was deleted before another one of its name was made.
+// former returns the key in view.members of a deleted lease, so that the name can be the key of a later lease.
 func former(name, uid string) string { return name + " " + uid }
 
 func (m *member) former() string { return former(m.name, m.uid) }
@@ -115,7 +116,7 @@ func isOlder(a, b string) bool {
 	return ok && order < 0
 }
 
-// note notes a lease in its place among the members.
+// note records a state of a lease in v.members[place].
 func (v *view) note(place string, l leaseState, now time.Duration) {
 	m := v.members[place]
 	if m != nil && (isOlder(l.version, m.version) || l.version == m.version && !m.gone) {
@@ -129,7 +130,7 @@ func (v *view) note(place string, l leaseState, now time.Duration) {
 		next.identity = m.identity
 	}
 	if next.broken != nil {
-		// The share that is known is the last one only if the replica has not written since.
+		// The known share is the replica's last one only if the replica has not written since.
 		next.share, next.unsure, next.noticed = share{weight: 1}, true, now
 		if m != nil {
 			next.share = m.share
@@ -144,26 +145,28 @@ func (v *view) note(place string, l leaseState, now time.Duration) {
 		next.scores = v.score(next.name, next.share.weight)
 	}
 	if m != nil {
-		if m.isLive(now) && !v.isForeign(m) && !v.isForeign(next) { // a claim alone that is taken away shows nothing: its replica may have waited for somebody
+		// A range becomes free if its owner removes the claim. If a replica removes the claim to a range that it has
+		// not owned, that shows nothing: it may have waited for another replica.
+		if m.isLive(now) && !v.isForeign(m) && !v.isForeign(next) {
 			v.released = v.released.Union(m.share.ranges.Intersect(next.share.owned).Minus(next.holds(now)))
 		}
-		if m.record == next.record { // somebody else has changed it
+		if m.record == next.record { // somebody other than the replica has changed the lease
 			next.seen = m.seen
 		}
 	}
 	v.members[place] = next
 }
 
-// miss notes that the lease has been deleted at some time before now, and that we have not seen how it was at last. Its
-// replica may not know of the deletion yet, and may have taken any range before it.
+// miss records that the lease was deleted at some moment before now, and that we have not seen its last state. Its
+// replica may not know of the deletion yet, and may have taken any range before the deletion.
 func (m *member) miss(now time.Duration) {
 	if !m.gone {
 		m.gone, m.unsure, m.noticed = true, true, now
 	}
 }
 
-// deleted notes that a lease has been deleted, and was as l is at last. Its replica may not know that yet, so its
-// ranges count until the lease would have run out.
+// deleted records that a lease has been deleted; l is its last state. Its replica may not know that yet, so its ranges
+// count until the lease would have expired.
 func (v *view) deleted(l leaseState, now time.Duration) {
 	if l.name == v.self {
 		return
@@ -171,7 +174,7 @@ func (v *view) deleted(l leaseState, now time.Duration) {
 	place := l.name
 	if m := v.members[place]; m != nil && m.uid != l.uid {
 		if place = former(l.name, l.uid); v.members[place] == nil {
-			return // it has run out
+			return // the lease has expired, and the view has forgotten it
 		}
 	}
 	v.note(place, l, now)
@@ -182,8 +185,8 @@ func (v *view) deleted(l leaseState, now time.Duration) {
 	}
 }
 
-// listed notes a complete list of the leases of the group, which the server had at some moment before now. A lease that it
-// does not have has been deleted, unless the watch has brought it since.
+// listed records a complete list of the group's leases, as the server had them at some moment before now. If the list
+// lacks a lease, the lease has been deleted, unless the watch has brought a later version of the lease.
 func (v *view) listed(list leaseList, now time.Duration) {
 	names := make(map[string]bool, len(list.leases))
 	for _, l := range list.leases {
@@ -210,8 +213,8 @@ func (v *view) listed(list leaseList, now time.Duration) {
 	}
 }
 
-// restart notes that the watch goes on from a list of that version, which has been noted at the moment now. This replica
-// does not know what happened between the changes that it has seen and that list.
+// restart records that the watch starts again from a list of that version, which listed has just recorded. This replica
+// does not know what happened between the last change that it has seen and that list.
 func (v *view) restart(version string, now time.Duration) {
 	if v.head != "" {
 		v.since, v.fresh, v.released = now, false, meta.Ranges{}
@@ -219,9 +222,9 @@ func (v *view) restart(version string, now time.Duration) {
 	v.head = version
 }
 
-// restored notes that the server has gone back to an earlier state, as after etcd was restored from a backup: lower
-// versions than before are later ones from now on. Another replica may not know yet that its lease is not as it has written
-// it, and may have everything.
+// restored records that the server has gone back to an earlier state, as after a restore of etcd from a backup. From
+// now on, a version that is lower than a known one can be the later one. Another replica may not know yet that the
+// server has lost its writes, and may own any range.
 func (v *view) restored(now time.Duration) {
 	v.own = ""
 	for place, m := range v.members {
@@ -240,9 +243,10 @@ type known struct{ head, latest, own string }
 
 func (v *view) known() known { return known{v.head, v.latest, v.own} }
 
-// isEarlier reports whether a list shows an earlier state than this replica knew when it asked for it: etcd has been
-// restored from a backup. The version of the list may not tell that, because others may have written as much since. So a
-// list that is not older than a lease, but shows it in an earlier state, tells it too.
+// isEarlier reports whether a list shows an earlier state than this replica knew when it asked for the list: etcd has
+// been restored from a backup. The version of the list alone may not show that, because others may have written as much
+// since the restore. A list also shows it if the list is not older than a known lease and has that lease in an earlier
+// version.
 func (v *view) isEarlier(list leaseList, k known) bool {
 	if isOlder(list.version, k.head) || isOlder(list.version, k.latest) || isOlder(list.version, k.own) {
 		return true
@@ -261,15 +265,15 @@ func (v *view) isEarlier(list leaseList, k known) bool {
 	return false
 }
 
-// came notes that the watch has brought all changes up to that version.
+// came records that the watch has brought all changes up to that version.
 func (v *view) came(version string) {
 	if version != "" && !isOlder(version, v.head) {
 		v.head = version
 	}
 }
 
-// expire forgets leases that have been deleted and have run out. It returns the time until the next lease runs out; 0
-// if there is none.
+// expire forgets leases that were deleted and have expired. It returns the time until the next lease expires; 0 if
+// there is none.
 func (v *view) expire(now time.Duration) (next time.Duration) {
 	for name, m := range v.members {
 		if left := m.until() - now; left > 0 {
@@ -285,12 +289,13 @@ func (v *view) expire(now time.Duration) (next time.Duration) {
 	return next
 }
 
-// isKnown reports whether it is certain that nobody works on a range that no lease shows. A lease that somebody has
-// deleted by hand does not show what its replica works on until that learns of it. So a replica that joins a group in
-// which others own ranges takes only what one of these has owned meanwhile, until a lease would have run out.
+// isKnown reports whether it is certain that nobody works on range n if no lease shows the range. If somebody deletes a
+// lease by hand, no lease shows the ranges of its replica until the replica learns of the deletion. So a replica that
+// joins a group in which others own ranges takes only ranges that one of them has owned and given up since, until such
+// a deleted lease would have expired.
 func (v *view) isKnown(n int, now time.Duration) bool {
 	return v.released.Has(n) || v.knowsAll(now)
 }
 
-// knowsAll reports whether that is certain of all ranges.
+// knowsAll reports whether isKnown is true of every range.
 func (v *view) knowsAll(now time.Duration) bool { return v.fresh || now >= v.since+v.lasts }

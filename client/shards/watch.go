@@ -18,8 +18,8 @@ func (g *Group) list(ctx context.Context) (meta.List[*lease], error) {
 	return g.leases.List(ctx, client.ListOptions{Namespace: g.config.Namespace, LabelSelector: GroupLabel + "=" + g.config.Name, PageSize: -1})
 }
 
-// watch follows the leases of the group until ctx ends. It goes on from the last version that it has come to, so that
-// the view also learns of leases that are made and deleted while nothing can be read.
+// watch follows the leases of the group until ctx ends. Each watch continues from the last version that the one before
+// has brought, so that the view also learns of leases that are made and deleted while nothing can be read.
 func (g *Group) watch(ctx context.Context) {
 	failures := g.newBackoff()
 	for ctx.Err() == nil {
@@ -40,8 +40,8 @@ func (g *Group) watch(ctx context.Context) {
 	}
 }
 
-// rest waits before the next watch. It stops waiting when a write is stored that the watch has yet to bring, because
-// the server is there then, unless the server has asked for the wait.
+// rest waits before the next watch. The wait ends early if the server stores a write that the watch has yet to bring,
+// because the server is available then. It does not end early if asked says that the server has asked for the wait.
 func (g *Group) rest(ctx context.Context, d time.Duration, asked bool) {
 	stored := g.expected
 	if asked {
@@ -56,7 +56,8 @@ func (g *Group) rest(ctx context.Context, d time.Duration, asked bool) {
 	}
 }
 
-// expect notes that the watch has yet to bring a write of ours that was stored just now. The caller holds mu.
+// expect makes the open watch end soon if it does not bring a write of ours that was stored just now, and ends a wait
+// before the next watch. The caller holds mu.
 func (g *Group) expect() {
 	if g.lively != nil {
 		g.lively.Reset(g.config.RetryPeriod)
@@ -69,11 +70,11 @@ func (g *Group) expect() {
 
 var errSilent = errors.New("the watch of the leases has brought nothing, although replicas renew theirs")
 
-// watchOnce lists the leases, and watches them until the server ends the watch, which is no error.
+// watchOnce lists the leases, and watches them until the server ends the watch, which is not an error.
 func (g *Group) watchOnce(outer context.Context) error {
 	ctx, cancel := context.WithCancelCause(outer)
 	defer cancel(nil)
-	// Each replica renews its lease once in RetryPeriod, this one too. A watch that brings nothing is dead.
+	// Each replica, this one included, renews its lease once in RetryPeriod. So a watch that brings nothing is dead.
 	patience := 2*g.config.RetryPeriod + g.config.RenewDeadline/4
 	silence := time.AfterFunc(patience, func() { cancel(errSilent) })
 	defer silence.Stop()
@@ -119,8 +120,8 @@ func (g *Group) watchOnce(outer context.Context) error {
 	return g.silent(outer, ctx, err)
 }
 
-// learn notes the list before a watch, and deletes leases of replicas that ended long ago. known was known when the list
-// was asked for. It returns the version that the watch is to begin after.
+// learn records the list that precedes a watch, and deletes leases of replicas that ended long ago. known has the
+// versions that this replica knew when it requested the list. learn returns the version from which the watch continues.
 func (g *Group) learn(ctx context.Context, list meta.List[*lease], known known) (from string) {
 	leases, now := listOf(list), g.clock.Mono()
 	g.mu.Lock()
@@ -140,8 +141,8 @@ func (g *Group) learn(ctx context.Context, list meta.List[*lease], known known) 
 	return from
 }
 
-// silent returns errSilent for a watch that was ended because it brought nothing, and else err. Later requests use
-// other connections then: the one that was silent may be dead.
+// silent returns errSilent if the watch was ended because it brought nothing, nil if outer has ended, and otherwise
+// err. After a silent watch, later requests use other connections, because its connection may be dead.
 func (g *Group) silent(outer, ctx context.Context, err error) error {
 	switch {
 	case outer.Err() != nil:
@@ -153,7 +154,7 @@ func (g *Group) silent(outer, ctx context.Context, err error) error {
 	return err
 }
 
-// heard notes an event of the watch at the moment now. The caller holds mu.
+// heard records an event of the watch that arrived at the moment now. The caller holds mu.
 func (g *Group) heard(event client.Event[*lease], now time.Duration) {
 	var l leaseState
 	if event.Type != client.Bookmark {

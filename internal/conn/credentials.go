@@ -37,7 +37,7 @@ type Credentials struct {
 	refused  bool       // the server has refused the lease now: requests wait for another
 	renewed  time.Time  // when the last fetch because of a refusal began
 	flight   *flight    // nil if no fetch is under way
-	failures int        // how many fetches failed in a row, or brought a credential that had already ended
+	failures int        // how many fetches failed in a row, or brought a credential that had already expired
 	failed   time.Time  // the time of the last such failure
 	err      error      // the cause of the last failure
 }
@@ -80,7 +80,7 @@ func (c *Credentials) get(ctx context.Context, h *holder) (issued, error) {
 	return issued{header: l.header(), lease: l}, nil
 }
 
-// renew implements source. If there is no other credential, it returns the refused one. If that one has ended, the
+// renew implements source. If there is no other credential, it returns the refused one. If that one has expired, the
 // error says why there is no other.
 func (c *Credentials) renew(ctx context.Context, h *holder, refused issued) (issued, error) {
 	c.mu.Lock()
@@ -95,8 +95,8 @@ func (c *Credentials) renew(ctx context.Context, h *holder, refused issued) (iss
 	return next, err
 }
 
-// gone returns the reason why no other credential replaces l, which the server refuses and which has ended. It returns
-// nil if the source works, or if l has not ended: the server's refusal is then the better explanation.
+// gone returns the reason why no other credential replaces l, which the server refuses and which has expired. It
+// returns nil if the source works, or if l has not expired: the server's refusal is then the better explanation.
 func (c *Credentials) gone(l *lease) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,9 +106,9 @@ func (c *Credentials) gone(l *lease) error {
 	return c.fail(fmt.Errorf("%w; the last credential expired at %s, and the server refuses it", c.err, stamp(l.Expires)))
 }
 
-// lease returns the lease in force, and fetches one if there is none. Requests wait for a fetch if the lease has ended
-// since the last fetch, or if the server has refused it. They do not wait if the last fetch failed, or brought a lease
-// that had already ended (so the clocks differ): another fetch might bring no better one.
+// lease returns the lease in force, and fetches one if there is none. Requests wait for a fetch if the lease has
+// expired since the last fetch, or if the server has refused it. They do not wait if the last fetch failed, or brought
+// a lease that had already expired (so the clocks differ): another fetch might bring no better one.
 func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +144,7 @@ func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 			continue
 		case err == nil && f.err == nil:
 			return f.lease, nil
-		case c.now != nil: // the server has refused it or it has ended, and there is no other
+		case c.now != nil: // the server has refused it or it has expired, and there is no other
 			return c.now, nil
 		case err == nil:
 			err = f.err
@@ -262,7 +262,7 @@ func (c *Credentials) call(ctx context.Context) (got Credential, err error) {
 }
 
 // land stores the result of a flight. It tells the clients if the old credential stays in use because there is no new
-// one, and if the new one has ended by the clock of this machine.
+// one, and if the new one has expired by the clock of this machine.
 func (c *Credentials) land(f *flight, got Credential, err error) {
 	now := time.Now()
 	var next *lease
@@ -302,7 +302,7 @@ func (c *Credentials) land(f *flight, got Credential, err error) {
 	c.mu.Unlock()
 }
 
-// ended returns the error for a lease that had already ended when it arrived.
+// ended returns the error for a lease that had already expired when it arrived.
 func (c *Credentials) ended(l *lease, now time.Time) error {
 	what := "the credential"
 	if c.name != "" {

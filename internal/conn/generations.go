@@ -23,7 +23,7 @@ type generations struct {
 
 	files kept[identity] // the identity in the files, or in Options
 
-	mu  sync.Mutex // guards now; taken before the lock of files
+	mu  sync.Mutex // guards the field now; taken before the lock of files
 	now *generation
 }
 
@@ -191,8 +191,8 @@ func (t *generations) look(ctx context.Context) error {
 	return err
 }
 
-// changedSince reads the files again, and reports whether they have changed since t.files.changes had the value
-// changes.
+// changedSince reads the files again, and reports whether they have changed since the caller read t.files.changes.
+// changes is the number that it read.
 func (t *generations) changedSince(ctx context.Context, changes int64) bool {
 	if !t.o.inFiles() {
 		return false

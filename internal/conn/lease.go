@@ -50,7 +50,7 @@ func newLease(c Credential, now time.Time) (*lease, error) {
 	return &lease{Credential: c, taken: now}, nil
 }
 
-// endedError says that a token or a certificate has ended by the clock of this machine. It is used nevertheless,
+// endedError says that a token or a certificate has expired by the clock of this machine. It is used nevertheless,
 // because the server's clock may differ.
 type endedError struct {
 	what     string
@@ -84,7 +84,7 @@ func (l *lease) header() string {
 	return "Bearer " + string(l.Token)
 }
 
-// expired reports whether the lease has ended, by either clock: the monotonic one stops while a machine sleeps, and
+// expired reports whether the lease has expired, by either clock: the monotonic one stops while a machine sleeps, and
 // the wall clock can be set.
 func (l *lease) expired(now time.Time) bool { return l.within(now, 0) }
 

@@ -26,7 +26,7 @@ type Progress struct {
 	Idle   bool               // the server may stay silent, as in a watch that has begun
 
 	CancelFirst bool // Close calls Cancel before it closes the body
-	// Stalled returns the error for an answer that sent only received bytes within Limit.
+	// Stalled returns the error for an answer of which too few bytes arrived within Limit; received is their number.
 	Stalled func(received int) error
 
 	timer   *time.Timer   // runs while a Read waits; the first Read makes it

@@ -58,8 +58,8 @@ func (h *holder) tell(ctx context.Context, err error) {
 	}
 }
 
-// reportEnd reports, at most once in two minutes, that a credential in use has ended by the clock of this machine.
-// what names the credential. A zero end means that it is not known.
+// reportEnd reports, at most once in two minutes, that a credential in use has expired by the clock of this machine.
+// what names the credential. A zero end means that the time is not known.
 func (h *holder) reportEnd(ctx context.Context, what string, end time.Time) {
 	now := time.Now()
 	if h == nil || end.IsZero() || now.Before(end) {

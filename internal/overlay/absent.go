@@ -148,12 +148,12 @@ func (o *overlay) takeOut(root *tree.Node, place absentPlace) error {
 // ownership holds the fields of an object that one manager owns, and those that all others own.
 type ownership struct {
 	own, others *fieldset.Set
-	unknown     bool // live's managedFields do not tell
+	unknown     bool // live's managedFields do not show who owns which fields
 }
 
 // isOwn reports whether the manager has set the element of live at the place by an update, and no other manager has
-// set it. If live comes from a cache and its managedFields do not tell, isOwn returns true, because the manager may
-// have set the element.
+// set it. If live comes from a cache and its managedFields do not show who owns which fields, isOwn returns true,
+// because the manager may have set the element.
 func (o *overlay) isOwn(place *site) bool {
 	if o.manager == "" {
 		return false

@@ -46,7 +46,7 @@ type Options struct {
 // not name, such as those that the server has filled in or others have set.
 //
 // The documentation of client.Resource.Ensure says which values are wanted, how each is combined with live's, and
-// which differences a server makes.
+// which values count as equal.
 //
 // The error wraps [patch.ErrMalformed] if want has another apiVersion, kind, name, namespace or uid than live.
 func Apply(live, want any, options Options) (result json.RawMessage, changed []string, err error) {

@@ -15,7 +15,7 @@ import (
 // a slash is at the top of the object. The part before a colon is a kind.
 
 // The server never writes these zeros: their members are not pointers in the types of k8s.io/api, and have omitempty. A
-// list has a name, or the end of a path, only if this is true wherever it occurs.
+// name, or the end of a path, is in a list only if this is true wherever it occurs.
 const (
 	droppedFalse = " awsElasticBlockStore/readOnly azureFile/readOnly cephfs/readOnly chapAuthDiscovery chapAuthSession cinder/readOnly clusterScope " +
 		"fc/readOnly flexVolume/readOnly gcePersistentDisk/readOnly globalDefault glusterfs/readOnly hostIPC hostNetwork hostPID " +
