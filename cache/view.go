@@ -34,7 +34,7 @@ func (r Reader[T]) IsWhole() bool { return r.view == nil }
 
 func (r Reader[T]) has(obj T) bool { return r.view == nil || r.view.match(obj) }
 
-// only returns the sequence all without the objects that are not in the view.
+// only filters the sequence all: it leaves out the objects that are not in the view.
 func (r Reader[T]) only(all iter.Seq[T]) iter.Seq[T] {
 	if r.view == nil {
 		return all

@@ -31,8 +31,8 @@ func (e *EarlyReadError) Error() string { return e.text }
 func (e *EarlyReadError) Unwrap() error { return e.err }
 
 // early reports a read of an object or a namespace that the informer covers and has not listed yet. The store calls it
-// until every namespace is listed. op is the method, such as Get or Index.Len. key is the key that Get did not find;
-// for a read of one namespace only its Namespace is set.
+// until every namespace is listed or one early read has been noted. op is the method, such as Get or Index.Len. key is
+// the key that Get did not find; for a read of one namespace only its Namespace is set.
 func (i *engine[T]) early(op string, key meta.Key) {
 	if i.committed() || i.isAwaited() && bySource() || !i.isEarly(key.Namespace) {
 		return

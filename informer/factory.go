@@ -28,7 +28,8 @@ type Factory struct {
 	commons  map[any]weak.Pointer[common] // by sharing; the garbage collector frees a common that nothing references
 	starting []*common                    // Run must start a goroutine for these
 
-	wake chan struct{} // holds a token when starting has grown; nil before the first Run, which reads starting itself
+	// wake holds a token when starting has grown. It is nil before the first Run, which begins with what starting has.
+	wake chan struct{}
 }
 
 // Run runs the watches of the informers that run, until ctx ends; then it returns nil, after all its goroutines have

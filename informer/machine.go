@@ -213,8 +213,8 @@ type input struct {
 	away time.Duration
 	// delivered says that the watch had brought an event or a bookmark.
 	delivered bool
-	// mute says that the watch was open for long and brought nothing, not even a bookmark, although the server may send
-	// bookmarks.
+	// mute says that the watch was open for a long time and brought nothing, not even a bookmark, although the server
+	// may send bookmarks.
 	mute bool
 	// early says that the server ended the watch long before the requested time, as a stopping server does.
 	early bool

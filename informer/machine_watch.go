@@ -176,9 +176,9 @@ func (s state) precedes(version string) bool {
 
 // relist waits, and then lists because of cause. It forgets the version, because no watch can start from it.
 //
-// The wait is gentle: a server that comes back without its history was away for long, and the informer has already
-// waited during that time. But lists are expensive, so a list that follows another without a lasting watch in between
-// backs off.
+// The wait is gentle: a server that comes back without its history was away for a long time, and the informer has
+// already waited during that time. But lists are expensive, so a list that follows another without a lasting watch in
+// between backs off.
 func relist(s state, cause Cause, floor time.Duration) (state, effect) {
 	s = s.everything(cause)
 	s.empty, s.broken, s.mute = 0, 0, 0

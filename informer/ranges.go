@@ -33,8 +33,9 @@ type portion struct {
 	// may be in several of them; the latest counts, because the others are below it.
 	floors []floor
 	// resume is the version from which the watch goes on when the added ranges have been listed; empty if no list of
-	// added ranges alone is due. It counts only for a list with the cause Grown, and only next sets that cause. After
-	// that list, or if a failure requires a list of everything, the machine has another cause.
+	// added ranges alone is due. It counts only while the cause is Grown, which only portion.next sets. After that
+	// list, or when a failure requires a list of everything, the machine has another cause, and resume no longer
+	// counts.
 	resume string
 
 	claim string // the selector that the server says it applied in the last list; empty if it says nothing
@@ -88,8 +89,8 @@ func (p *portion) listed(grow bool, version string) {
 // grows reports whether the list of a state is one of added ranges only.
 func (p *portion) grows(s state) bool { return p != nil && p.resume != "" && s.cause == Grown }
 
-// follows returns an error if it is not known whether a list of added ranges is later than what the watch has brought.
-// The informer must then list all wanted ranges.
+// follows returns an error if version, that of a list of added ranges, cannot be compared with p.resume, the version
+// that the watch had reached. It then clears p.resume, and the informer must list all wanted ranges.
 func (p *portion) follows(version string) error {
 	if _, ok := meta.CompareVersions(version, p.resume); ok {
 		return nil

@@ -36,8 +36,8 @@ func (r *reflector[T]) stage(s state) *staging[T] {
 		g.relist = r.writer.Relist()
 		return g
 	}
-	// The cache has no object of an added range. An object of a range that stays leaves the cache only if the list has
-	// another object of the same name that does not decode.
+	// The cache has no object of an added range, so this list removes no object from the cache, with one exception: an
+	// object under whose key the list has another object that does not decode.
 	g.relist = r.writer.RelistOf(func(id meta.Identity) bool { return g.bad[id.Key()] })
 	return g
 }

@@ -55,7 +55,7 @@ type Status struct {
 	Ranges  meta.Ranges
 	Sharded Sharding
 	// Listed is how many objects the current list has brought so far, or how many the last one brought. Remaining is
-	// how many follow after the current page. It is 0 if the server does not say so, as for lists with a selector and
+	// how many follow after the current page. It is 0 if the server does not send it, as for lists with a selector and
 	// for streaming lists.
 	Listed, Remaining int
 	// Err is the last error of a list or a watch. A later list or event clears it, and so does a later watch that has

@@ -48,7 +48,7 @@ var (
 type open[T meta.Object] struct {
 	r       *reflector[T]
 	source  Source[T]
-	excerpt *excerpt[T]     // of the source; nil if it is not limited to ranges
+	excerpt *excerpt[T]     // source itself if it is limited to ranges, otherwise nil
 	outer   context.Context // of the caller
 	ctx     context.Context // of the watch; ends when the server is silent for too long
 	cancel  context.CancelCauseFunc
@@ -61,7 +61,7 @@ type open[T meta.Object] struct {
 	bookmarked time.Time // when the last bookmark came
 	in         input
 
-	timer *time.Timer   // cancels
+	timer *time.Timer   // cancels ctx when it fires
 	limit time.Duration // the timer fires after this time
 	lasts *time.Timer   // fires when the watch has been open for a moment; nil before it is open
 	given *time.Timer   // the timer of give; nil without a call of give
@@ -229,7 +229,8 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 	reuse := g.reuse()
 	// added is called for every object that the server adds, even if a Filter leaves it out afterwards.
 	added := func(id meta.Identity) (obj T, reused bool) {
-		// In mode Streaming an object that may be new also counts as progress: that is better than starting again.
+		// In mode Streaming every added object counts as progress, even one that may be new: if the list ended here,
+		// the informer would only begin another streaming list.
 		switch {
 		case first.goesOn(id.ResourceVersion), s.mode == Streaming:
 			first.since = time.Now()

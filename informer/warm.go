@@ -31,7 +31,7 @@ type Warm interface {
 	Open(Collection) (Kept, error)
 }
 
-// Collection says what an informer caches, or a namespace of it.
+// Collection names what one [Kept] holds: the objects that an informer caches, or those of one of its namespaces.
 type Collection struct {
 	// Informer is Options.Name, without the selectors.
 	Informer string

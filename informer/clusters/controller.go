@@ -146,7 +146,7 @@ func noCluster(method, name string) error {
 }
 
 // take removes a cluster, and cancels the contexts of its reconciles except mine. It returns the keys of the cluster
-// that may wait for long in the queue; m is nil if there is no such cluster.
+// that may wait for a long time in the queue; m is nil if there is no such cluster.
 func (c *Controller[V]) take(name string, mine *work) (m *member[V], keys []Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -59,11 +59,11 @@
 //
 // # Fairness
 //
-// The clusters share the workers: a cluster with many keys, or slow ones, does not keep the keys of others waiting
-// while they have less than their share of the workers. A reconcile is not interrupted for that, and a cluster that
-// alone has keys gets all workers. So if all requests to one cluster hang, and it has all workers, a key of another
-// cluster waits until the first of those reconciles ends. Set Options.Timeout to limit that wait. GroupBy makes other
-// groups, or gives weights:
+// The clusters share the workers: a cluster with many keys, or slow ones, does not keep the keys of another cluster
+// waiting while that cluster has less than its share of the workers. A reconcile is not interrupted for that, and a
+// cluster that alone has keys gets all workers. So if all requests to one cluster hang, and it has all workers, a key
+// of another cluster waits until the first of those reconciles ends. Set Options.Timeout to limit that wait. GroupBy
+// makes other groups, or gives weights:
 //
 //	err := ctl.GroupBy(func(k clusters.Key) string { return k.Cluster }, weight)
 //

@@ -58,8 +58,8 @@ func (c *Controller[V]) reconcile(ctx context.Context, k Key) (controller.Result
 			c.leave(m, k, true)
 		}
 	}()
-	// The controller has checked whether the key must wait before it called this function. If the cluster was added
-	// since, the key waits now.
+	// Before the controller called this function, it checked whether the key must wait. If the cluster was added since
+	// then, the key must wait now.
 	if m.added.Holds(k) {
 		returned = true
 		c.leave(m, k, false)

@@ -64,7 +64,8 @@ type feed[K comparable] struct {
 	unsynced, partly bool
 	// failed is why a source with covers has ended in this run. It then stays unsynced until it is removed.
 	failed error
-	// held are the keys that wait for the source in the queue, and releases counts how often such keys were given back.
+	// held are the keys that the queue holds because they wait for the source, and releases counts how often such keys
+	// were given back.
 	held     []K
 	releases int
 	// removed says that an added source has been removed.

@@ -75,8 +75,7 @@ func refuse[T meta.Object](cached cache.Reader[T], finalizer string) error {
 	return err
 }
 
-// followsKey is the key under which the context of a reconcile has the controller, which tells sourceMismatch what it
-// follows.
+// followsKey is the context key of the controller of a reconcile. sourceMismatch asks that controller what it follows.
 type followsKey struct{}
 
 // sourceMismatch returns an error if Finalize reads a whole cache, but the controller follows only views of it.
@@ -91,8 +90,8 @@ func sourceMismatch[T meta.Object](ctx context.Context, cached cache.Reader[T], 
 		"pass the view to Finalize too", finalizer)
 }
 
-// followsOnlyViews reports whether the controller follows views of a cache, and has no source that sees all of it. The
-// argument of is the runner that fills the cache.
+// followsOnlyViews reports whether the controller follows views of the cache that a runner fills, and has no source
+// that sees all of it.
 func (c *Controller[K]) followsOnlyViews(of runner) (views bool) {
 	for _, s := range c.sources() {
 		f, ok := s.(interface {

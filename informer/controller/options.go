@@ -33,8 +33,8 @@ type Options struct {
 	// forbidden one, holds back its own keys only; see the documentation of the package.
 	AllNamespaces bool
 	// SyncTimeout is how long the sources may take to deliver what exists at the start; Run fails if they take longer.
-	// 0 = no limit: a server that is away for long then delays the workers and does not end Run. Namespaces that are
-	// still missing after the workers have started without them do not count.
+	// 0 = no limit: a server that is away for a long time then delays the workers and does not end Run. Namespaces that
+	// are still missing after the workers have started without them do not count.
 	SyncTimeout time.Duration
 
 	// StartAtTerm makes each term of this replica begin with what exists then, in a program that elects a leader

@@ -64,7 +64,7 @@ func (v *visit[K]) conclude(ctx context.Context) error {
 	}
 	v.end.Result = Result{}
 	failures := e.queue.Failures(v.key) + 1
-	retry := true // conclude returns an error: for the queue, the key has failed
+	retry := true // conclude returns an error, so that the queue retries the key
 	dropped, ok := errors.AsType[*clustering.Interruption](err)
 	switch {
 	case interrupted(ctx, err):

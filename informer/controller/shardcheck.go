@@ -65,7 +65,7 @@ func (c *Controller[K]) checkAdded(where string, from []Source[K], forSome bool)
 	return c.checkLookup(where, from, lookups)
 }
 
-// checkShards returns why Options.Shards cannot be used with any source.
+// checkShards returns why Options.Shards cannot be used, whatever the sources are.
 func (c *Controller[K]) checkShards(where string) error {
 	if c.options.Shards == nil {
 		return nil

@@ -148,8 +148,8 @@ func (g shardGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, 
 }
 
 // deleted notes the range of a key whose object has left the cache, until the deletion has been reconciled. This
-// replica may begin to work on the range only later, when the uid of the object, and with it a range by uid, would be
-// unknown.
+// replica may begin to work on the range only later. Without the note it would then know neither the uid of the object
+// nor, with Shards by uid, its range.
 func (s *sharding[K]) deleted(k K, obj meta.Object) {
 	n := s.By().Range(meta.Identity{Namespace: obj.GetNamespace(), UID: uidIn(obj)})
 	if wanted, _ := s.follower.Wanted(); !wanted.Has(n) {

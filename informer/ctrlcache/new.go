@@ -24,8 +24,8 @@ func New(cfg *rest.Config, opts cache.Options) (cache.Cache, error) { return Opt
 // Options extend the options of controller-runtime's cache. The function [New] uses the zero value.
 type Options struct {
 	// StripManagedFields leaves metadata.managedFields out of all objects. It costs less than the transform
-	// cache.TransformStripManagedFields, which has the same effect. If that is the only transform of a kind, it is not
-	// called, and the fields are left out in this way too.
+	// cache.TransformStripManagedFields, which has the same effect. If that transform is the only one of a kind, the
+	// cache does not call it, and leaves the fields out as StripManagedFields does.
 	StripManagedFields bool
 	// Fields names, by kind, the members of its objects that are decoded. The objects of other kinds are whole. If an
 	// operator reads a few members of many objects, this saves most of their memory, and of the CPU time for their

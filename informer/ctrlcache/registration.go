@@ -80,7 +80,7 @@ func (r *registration[T]) OnDelete(obj T) {
 	switch last, final := gone.(*deleted); {
 	case final:
 		gone = last.object
-	case reflect.TypeFor[T]() == reflect.TypeFor[object](): // only those sources mark final states
+	case reflect.TypeFor[T]() == reflect.TypeFor[object](): // only a source of this package marks final states
 		gone = toolscache.DeletedFinalStateUnknown{Key: storeKey(obj), Obj: obj}
 	}
 	r.call(func() { r.handler.OnDelete(gone) })

@@ -146,7 +146,7 @@ func find(r informer.RunInfo, query, after string) *search {
 	query = strings.ToLower(strings.TrimSpace(query))
 	byKey := func(a, b found) int { return a.key.Compare(b.key) }
 	later := 0        // how many matches come after from
-	var last meta.Key // if cut is set, there are enough objects up to this key
+	var last meta.Key // if cut is set, matches after this key are only counted
 	cut := false
 	for id := range r.Objects() {
 		key := id.Key()

@@ -16,8 +16,8 @@ import (
 )
 
 // registry has the informers, the controllers, the elections or the groups of replicas that run, or have run, in the
-// order in which they began. One that runs again takes its former place. I describes it while it runs, and S is its
-// status.
+// order in which they began. One that runs again takes its former place. The type I describes it while it runs, and
+// the type S is its status.
 type registry[I, S any] struct {
 	mu  sync.Mutex // guards all
 	all []*entry[I, S]

@@ -87,7 +87,7 @@ type file struct {
 	files *Files
 	c     informer.Collection
 	name  string
-	want  header // what the header of a usable file has, the cluster aside
+	want  header // a usable file has this header, except for the cluster
 
 	mu       sync.Mutex // guards identity
 	identity identity
@@ -145,7 +145,7 @@ func (f *file) Keep(ctx context.Context, content func() (informer.Content, bool)
 	}
 	defer f.leave()
 	if f.is() == (identity{}) { // the last write is too late to ask the server
-		// Load or the list of the informer reports an error that may pass.
+		// Temporary errors are dropped here: Load or the list of the informer reports them.
 		if err := f.identify(ctx, func(error) {}); err != nil && ctx.Err() == nil {
 			report(err)
 		}
@@ -179,9 +179,10 @@ func (f *file) save(ctx context.Context, content func() (informer.Content, bool)
 	if !ok || c.Version == last {
 		return last
 	}
-	// save asks for the cluster after it has read the content: if another server answers by now, the next start would
-	// meet that server. After the end of ctx, save uses a known cluster. It still asks for a cluster that is not known
-	// yet, which happens if the program ends soon after its start.
+	// save asks for the cluster after it has read the content. If another server is behind the URL by now, the file
+	// names the cluster of that server, which the next start would meet too. After the end of ctx, save uses a known
+	// cluster. It still asks for a cluster that is not known yet, which happens if the program ends soon after its
+	// start.
 	ask := ctx
 	if f.is() == (identity{}) {
 		var cancel context.CancelFunc

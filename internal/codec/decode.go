@@ -23,11 +23,11 @@ type Options struct {
 	// gets them if its type can hold them: by its method SetTypeMeta(apiVersion, kind string) if it has one, otherwise
 	// by the members of those names. If both are empty, it gets nothing.
 	APIVersion, Kind string
-	// Lossy is set, unless it is nil, if the item has a member for which the type has no place, so that [Marshal] of
-	// the object would lose it. Some members do not count: null, kind, apiVersion, and those members of metadata that
-	// a write cannot change. A type that decodes by its own methods is assumed to keep everything that they get. Lossy
-	// may be set without a loss; [Lost] is exact. If Lossy is nil or set already, Decode does not look for such
-	// members.
+	// Lossy may be nil. Otherwise Decode sets it if the item has a member for which the type has no place, so that
+	// [Marshal] of the object would lose it. Some members do not count: null, kind, apiVersion, and those members of
+	// metadata that a write cannot change. A type that decodes by its own methods is assumed to keep everything that
+	// they get. Lossy may be set without a loss; [Lost] is exact. If Lossy is nil or set already, Decode does not look
+	// for such members.
 	Lossy *atomic.Bool
 	// Parts makes the object share parts with others; nil makes it share nothing.
 	Parts *Parts

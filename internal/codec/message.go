@@ -19,7 +19,7 @@ import (
 // Decode decodes the message of an item into a new value of the type, and stores it in to, which is a pointer to the
 // type. Fields whose numbers the table does not have are skipped.
 //
-// Errors are [*Error]. to is then left as it is.
+// Errors are [*Error]. Decode then leaves the value that to points to as it is.
 func (j *Joint) Decode(to any, item jsonstream.Item, o Options) error {
 	typed := typeMeta{apiVersion: cmp.Or(item.APIVersion, o.APIVersion), kind: cmp.Or(item.Kind, o.Kind)}
 	object := newPlace(j.plan.typ)

@@ -54,9 +54,9 @@ const (
 // the table keeps only the hash of its text, until it comes again.
 type partTable struct {
 	seed  maphash.Seed
-	begun uint64 // its first object
+	begun uint64 // the number of its first object
 	sets  []partSet
-	met   [][4]atomic.Uint32 // the texts that have come: each a hash, whose lowest two bits say how often
+	met   [][4]atomic.Uint32 // hashes of texts that came before; the lowest two bits of each say how often
 	text  atomic.Int64       // bytes
 	turn  atomic.Uint32
 	// sizes says which of the sizes in hashed are in use, so that a lookup hashes only these: an element has a bit for
@@ -374,7 +374,7 @@ func (d *decoder) learn(q *part, to place, decode func(to place, text []byte) bo
 		t.put(set, way, q)
 		value.onFree(freed{weak.Make(s.parts), q.hash})
 	}
-	runtime.KeepAlive(value.p) // keeps the value alive until the place to refers to it
+	runtime.KeepAlive(value.p) // to.refer must have stored the value before it may be freed
 }
 
 // part decodes the array or object at i into a pointer, slice or map that may be shared.

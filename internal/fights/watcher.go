@@ -191,7 +191,7 @@ func (w *Watcher) add(at target, of *history) {
 	}
 }
 
-// rotate forgets the targets that were not written for long. The caller holds mu.
+// rotate forgets the targets that have not been written for a long time. The caller holds mu.
 func (w *Watcher) rotate() {
 	if now := time.Now(); now.Sub(w.rotated) >= quietPeriod {
 		w.older, w.recent, w.rotated = w.recent, make(map[target]*history), now

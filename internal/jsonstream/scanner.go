@@ -22,7 +22,7 @@ type scanner struct {
 	pos        int
 	end        int
 	base       int64 // the position of buf[0] in the stream
-	exempt     int   // how many bytes from start on do not count: a complete object, or the start of an event
+	exempt     int   // bytes from start on that maxObject does not bound: a complete object, or the start of an event
 	err        error // the reader's error with its last bytes, not reported yet
 	head       []byte
 	minBuffer  int

@@ -9,7 +9,8 @@ const dictionarySize = 64 << 10
 // longestEntry bounds how much of one sample a dictionary contains, so that it contains several samples.
 const longestEntry = dictionarySize / 8
 
-// betterBy is how much smaller a new dictionary must pack the samples to replace another one.
+// betterBy bounds the packed size of the samples with a new dictionary, as a fraction of their packed size with the
+// present one. Above that bound the new dictionary does not replace the present one.
 const betterBy = 0.95
 
 // learnt returns a coder with a dictionary from samples, or nil if it would not be better than the present one.
@@ -25,10 +26,10 @@ func learnt(samples [][]byte, present *coder) *coder {
 	return better
 }
 
-// One sample in trial is not used for a dictionary, but to compare two.
+// trial is the distance between the samples that serve to compare two coders. Their text is not in a dictionary.
 const trial = 8
 
-// total returns the size of the samples for comparisons when they are packed.
+// total packs the samples that serve for comparisons, and returns the sum of their packed sizes.
 func (c *coder) total(samples [][]byte) (n int) {
 	for i := trial - 1; i < len(samples); i += trial {
 		n += c.pack(samples[i], 0).Size()

@@ -18,7 +18,7 @@ import (
 // packs the samples better. A dictionary lives as long as a text that was packed with it.
 type Packer struct {
 	plain *coder                // without a dictionary
-	best  atomic.Pointer[coder] // packs
+	best  atomic.Pointer[coder] // Pack uses it
 
 	mu      sync.Mutex // guards the rest
 	samples samples

@@ -34,7 +34,7 @@ func (s *samples) add(text []byte) [][]byte {
 type fit struct {
 	wait     int // texts to pass over, after learning did not help
 	pause    int // the last wait
-	texts    int // since the last look
+	texts    int // since the last measurement
 	in, out  int // bytes of these texts
 	first    float64
 	hasFirst bool
@@ -70,8 +70,8 @@ func (f *fit) worse(in, out int) bool {
 	return share > f.first*worseBy
 }
 
-// learnt notes the end of learning, and whether it has brought a better dictionary. If not, the texts are harder to
-// pack, and the dictionary is as good as another: measuring begins again, after a pause that grows.
+// learnt notes the end of learning, and whether it has brought a better dictionary. If not, the texts themselves have
+// become harder to pack, and another dictionary would not help. Measuring then begins again, after a pause that grows.
 func (f *fit) learnt(better bool) {
 	pause := 0
 	if !better {

@@ -40,7 +40,7 @@ type Pipeline[E any] struct {
 	// hand passes an event to the caller. Its first error is final.
 	hand func(E) error
 	err  error
-	one  E // the event that the method now decodes
+	one  E // the event that Pipeline.now decodes
 
 	read  int   // how many bytes of bodies have been read
 	ahead ahead // reads the body of a list

@@ -216,8 +216,8 @@ func (f *Field) appendContent(dst, b []byte, levels int) (_, rest []byte, err er
 	return dst, rest, err
 }
 
-// only reads a field that is not repeated. If it occurs more than once, the last scalar or time counts, and other
-// messages are merged, as a server does.
+// only is next for a field that is not repeated. If the field occurs more than once, the last scalar or time counts,
+// and other messages are merged, as a server does.
 func (f *Field) only(b []byte) (v scalar, rest []byte, err error) {
 	v, _, rest, _, err = f.next(b)
 	for err == nil {

@@ -51,7 +51,7 @@ func AppendDouble(dst []byte, v float64) ([]byte, error) {
 		return strconv.AppendFloat(dst, v, 'f', -1, 64), nil
 	}
 	dst = strconv.AppendFloat(dst, v, 'e', -1, 64)
-	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' { // e-09 is e-9
+	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' { // write e-09 as e-9
 		dst[n-2] = dst[n-1]
 		dst = dst[:n-1]
 	}

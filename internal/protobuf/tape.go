@@ -34,7 +34,7 @@ func readTape(text []byte) (*tape, error) {
 	return nil, fmt.Errorf("the text is not JSON at byte %d", ^end)
 }
 
-// read reads the value at i, and returns the position after it, or ^at.
+// read reads the value at i, and returns the position after it. If the text is not JSON at position p, it returns ^p.
 func (t *tape) read(i, levels int) int {
 	if i >= len(t.text) {
 		return ^i

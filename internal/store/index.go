@@ -17,9 +17,9 @@ type Index[K comparable, T meta.Object] struct {
 	buckets buckets[K] // guarded by s.mu
 	next    buckets[K] // between fork and swap; guarded by s.write
 
-	// Guarded by s.write: the buckets of each row. of has the bucket of a row with one value; for a row with several
-	// values, of is nil and more has the buckets. During a fork they may still refer to a bucket that next has copied;
-	// see follow.
+	// Guarded by s.write: the buckets of each row. For a row with one value, of[row] is its bucket. For a row with
+	// several values, of[row] is nil, and more[row] has its buckets. During a fork both may still refer to a bucket
+	// that next has copied; see follow.
 	of   []*bucket[K]
 	more map[uint32][]*bucket[K]
 

@@ -81,7 +81,7 @@ func (s *Store[T]) ResourceVersion() string {
 	return s.version()
 }
 
-// view reports a read, and returns the view for it: the rows that only returns, or all rows if only is nil.
+// view reports a read, and returns the view for it: of the rows that only() returns, or of all rows if only is nil.
 func (s *Store[T]) view(op string, key meta.Key, only func() rowSet) view[T] {
 	if s == nil {
 		return view[T]{}

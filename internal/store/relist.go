@@ -26,9 +26,9 @@ type Relist[T meta.Object] struct {
 	// staged are the objects that Commit puts into the store, nil where a later call removed one. Until Commit, the row
 	// of a staged entry is its position in staged.
 	staged []*entry[T]
-	// The table at finds staged objects by key. Until complete is set, it lacks the staged objects that replace an
-	// object of the store; changed has the rows of these. The first search for one of them completes the table. That
-	// is rare, because a list rarely has an object twice.
+	// at is a table that finds staged objects by key. Until complete is set, it lacks the staged objects that replace
+	// an object of the store; changed has the rows of these. The first search for one of them completes the table.
+	// That is rare, because a list rarely has an object twice.
 	at       keys[T]
 	complete bool
 	changed  rowBits

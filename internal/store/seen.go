@@ -117,7 +117,7 @@ func (s *Sight) Stop() bool { return s.stop != nil && s.stop() }
 // write will arrive.
 func (s *Sight) Absent() bool { return s.absent != nil && s.absent() }
 
-// EndWaits calls the functions of [Store.AfterSeen] that wait for writes in the namespaces for which of returns true:
+// EndWaits calls the functions of [Store.AfterSeen] that wait for writes in the namespaces for which of() is true:
 // the store will not follow them. Calls of WaitFor go on, because a later writer may cover the namespace.
 func (s *Store[T]) EndWaits(of func(namespace string) bool) {
 	s.write.Lock()

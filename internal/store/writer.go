@@ -122,7 +122,7 @@ func (p *Writer[T]) isAbout(namespace string) bool {
 func (p *Writer[T]) Relist() *Relist[T] { return p.RelistOf(nil) }
 
 // RelistOf is [Writer.Relist] for a list of a part of the objects: [Relist.Commit] removes an object that was not
-// listed only if of returns true for it. of is called with locks of the store held. A nil of makes it a full list.
+// listed only if of(id) is true for it. The store calls of with locks held. A nil of makes it a full list.
 func (p *Writer[T]) RelistOf(of func(meta.Identity) bool) *Relist[T] {
 	s := p.s
 	s.write.Lock()
