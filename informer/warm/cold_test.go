@@ -559,6 +559,50 @@ func TestFilesAreWrittenFromTimeToTime(t *testing.T) {
 	}
 }
 
+// When another cluster answers behind the URL, the cache may still have the objects of the earlier one. They do not get
+// into a file with the name of the later one.
+func TestAFileNamesTheClusterOfItsObjects(t *testing.T) {
+	bubble(t, func(r *rig) {
+		var moved atomic.Bool
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			if moved.Load() && clienttest.RequestOf(q).Resource.Resource == "namespaces" {
+				return func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "application/json")
+					_, _ = io.WriteString(w, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"kube-system","uid":"another"}}`)
+				}
+			}
+			return nil
+		})
+		r.put("a", "1")
+		p := r.process(warm.Options{Every: time.Minute}, r.things, informer.Options{}).run().synced()
+		cluster := func() string {
+			text, err := os.ReadFile(r.only())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), `"cluster":"another"`) {
+				return "another"
+			}
+			return "first"
+		}
+		time.Sleep(70 * time.Second)
+		r.put("a", "2")
+		moved.Store(true)
+		time.Sleep(70 * time.Second)
+		if got := cluster(); got != "first" {
+			t.Errorf("the first write after the move has cluster %q", got)
+		}
+		if errs := fmt.Sprint(p.reported()); !strings.Contains(errs, `the server is of cluster "another" now`) {
+			t.Errorf("reported %s", errs)
+		}
+		time.Sleep(70 * time.Second)
+		if got := cluster(); got != "another" {
+			t.Errorf("the second write after the move has cluster %q", got)
+		}
+		p.stop()
+	})
+}
+
 // Objects that do not decode are in the file: the next process reports them, and has their last good state.
 func TestObjectsThatDoNotDecodeAreKept(t *testing.T) {
 	bubble(t, func(r *rig) {

@@ -179,12 +179,10 @@ func (f *file) save(ctx context.Context, content func() (informer.Content, bool)
 	if !ok || c.Version == last {
 		return last
 	}
-	// save asks for the cluster after it has read the content. If another server is behind the URL by now, the file
-	// names the cluster of that server, which the next start would meet too. After the end of ctx, save uses a known
-	// cluster. It still asks for a cluster that is not known yet, which happens if the program ends soon after its
-	// start.
-	ask := ctx
-	if f.is() == (identity{}) {
+	// After the end of ctx, save uses a known cluster. It still asks for a cluster that is not known yet, which happens if
+	// the program ends soon after its start.
+	ask, was := ctx, f.is()
+	if was == (identity{}) {
 		var cancel context.CancelFunc
 		ask, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastQuestion)
 		defer cancel()
@@ -192,6 +190,10 @@ func (f *file) save(ctx context.Context, content func() (informer.Content, bool)
 	if ask.Err() == nil {
 		if err := f.identifyOnce(ask); err != nil {
 			report(err)
+			return last
+		}
+		if is := f.is(); was.cluster != "" && is.cluster != was.cluster { // the content may be that of the earlier cluster
+			report(fmt.Errorf("write %q: the server is of cluster %q now, and was of %q; the next write has its objects", f.name, is.cluster, was.cluster))
 			return last
 		}
 	}
