@@ -90,7 +90,11 @@ func (g *staging[T]) set(id meta.Identity, obj T, text packed.Text) {
 
 // retain notes that an object exists although it does not decode, so the cache keeps its last good state.
 func (g *staging[T]) retain(id meta.Identity, err error) {
-	g.relist.Retain(id)
+	if g.s.afresh {
+		g.relist.RetainAnew(id)
+	} else {
+		g.relist.Retain(id)
+	}
 	g.bad[id.Key()] = true
 	g.r.undecodable(id, err)
 }

@@ -161,9 +161,33 @@ func (r *Relist[T]) Retain(id meta.Identity) {
 	if r.over(id) {
 		return
 	}
-	if _, e := r.s.look(id.Key()); e != nil && (id.UID == "" || id.UID == e.uid) {
+	if e := r.retained(id); e != nil {
 		r.see(e)
 	}
+}
+
+// RetainAnew is Retain for a server that was rolled back to an older state, as Replace is Set. The server may give the
+// version of the retained state to another state of the object, so from then on no state counts as the retained one.
+func (r *Relist[T]) RetainAnew(id meta.Identity) {
+	r.s.write.Lock()
+	defer r.s.unlock()
+	if r.over(id) {
+		return
+	}
+	r.anew = true
+	if e := r.retained(id); e != nil && r.find(e.tag, e.key, e) == nil {
+		now := r.s.copied(e)
+		now.version = ""
+		r.stage(now, e)
+	}
+}
+
+// retained returns the store's entry that Retain keeps, or nil.
+func (r *Relist[T]) retained(id meta.Identity) *entry[T] {
+	if _, e := r.s.look(id.Key()); e != nil && (id.UID == "" || id.UID == e.uid) {
+		return e
+	}
+	return nil
 }
 
 // Commit makes the store hold exactly the staged, kept and retained objects, current as of resourceVersion. Readers

@@ -221,6 +221,37 @@ func TestRelistKeepsTheSameReference(t *testing.T) {
 	}
 }
 
+// The server has the object in a state that does not decode, under a version before the retained one. It gives the version
+// of the retained state to another one.
+func TestAfterARollbackNoStateIsTheRetainedOne(t *testing.T) {
+	for _, staged := range []bool{false, true} {
+		s := storetest.New[*thing]()
+		first, second := object("ns/a u@5", "old"), object("ns/a u@5", "new")
+		s.Set(first.ID, first)
+		r := s.Relist()
+		if staged {
+			r.Replace(id("ns/a u@4"), object("ns/a u@4", "listed"))
+		}
+		r.RetainAnew(id("ns/a u@3"))
+		r.RetainAnew(id("ns/b u@3"))
+		r.RetainAnew(id("ns/a v@3"))
+		if got, want := r.Commit("4"), (store.Changes{Updated: 1}); got != want {
+			t.Errorf("Commit = %+v, want %+v", got, want)
+		}
+		want := first
+		if got, _ := s.Reader().Get(key("ns/a")); !staged && got != want || staged && got.Tags[0] != "listed" {
+			t.Errorf("staged before: %v; the cache has %v", staged, got)
+		}
+		if _, kept := s.Relist().Keep(id("ns/a u@5")); kept {
+			t.Error("the state under the version of the retained one is taken for that")
+		}
+		s.Set(second.ID, second)
+		if got, _ := s.Reader().Get(key("ns/a")); got != second {
+			t.Errorf("staged before: %v; after the write the cache has %v", staged, got)
+		}
+	}
+}
+
 func TestRelistIsInvisibleUntilCommit(t *testing.T) {
 	s := storetest.New[*thing]()
 	relist(s, "1", "ns/a u@1", "ns/b u@1")
