@@ -14,9 +14,9 @@ type CredentialStatus struct {
 	// Expires is when the credential expires: the earliest of Credential.Expires, the expiry of the certificate, and
 	// that of the token if the token is a JSON Web Token (RFC 7519). It is zero if it is not known.
 	Expires time.Time
-	// Err is why the last attempt to get or read another one failed, while the old one stays in use. It is nil if it
-	// succeeded. It is also set if the last attempt brought a credential that had already expired by this machine's
-	// clock, and that credential is in use.
+	// Err is why the last attempt to get or read another credential failed, while this one stays in use. It is nil if
+	// the attempt succeeded. It is also set if the attempt brought a credential that had already expired by this
+	// machine's clock, and that credential is in use.
 	Err error
 }
 

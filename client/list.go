@@ -198,9 +198,9 @@ func (r resource) listRequest(o ListOptions) request {
 	return q
 }
 
-// listing is one call of ListEach. The calling goroutine frames, and calls reuse and fn. Once a list turns out to be
-// long, one further goroutine reads the body and a few decode objects (see package pipeline); one more waits for the
-// headers of the next page. end waits for all of them.
+// listing is one call of ListEach. The calling goroutine splits the body into objects, and calls reuse and fn. Once a
+// list turns out to be long, one further goroutine reads the body and a few decode objects (see package pipeline); one
+// more waits for the headers of the next page. end waits for all of them.
 type listing struct {
 	r        resource
 	q        request

@@ -34,7 +34,7 @@ func withTimeout(ctx context.Context, r outgoing, query url.Values) url.Values {
 	return query
 }
 
-// deadlineError is the server's answer that the request's time is over, if that time is the context's deadline.
+// deadlineError is the server's answer that the request has timed out, if the timeout came from the context's deadline.
 type deadlineError struct{ answer error }
 
 func (e *deadlineError) Error() string   { return e.answer.Error() }

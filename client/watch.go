@@ -121,7 +121,7 @@ type watching struct {
 	begun bool // an event has arrived
 }
 
-// newWatching is not inlined, because its frame would then stay on the stack while the watch is open.
+// newWatching must not be inlined: if it were, its variables would stay on the stack while the watch is open.
 //
 //go:noinline
 func newWatching(

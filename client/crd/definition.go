@@ -86,8 +86,8 @@ type Scale struct {
 // Column is a column of kubectl get.
 type Column struct {
 	Name string `json:"name"`
-	// Type is "boolean", "date", "integer", "number" or "string". If it is empty, [Of] finds it in the schema, or uses
-	// "string" if the path has more than names of members.
+	// Type is "boolean", "date", "integer", "number" or "string". If it is empty, [Of] finds it in the schema. If the
+	// path has anything but names of members, such as an index, [Of] uses "string".
 	Type string `json:"type"`
 	// JSONPath is a JSON path, such as ".spec.replicas".
 	JSONPath string `json:"jsonPath"`

@@ -79,8 +79,9 @@ func (c StatusCause) follow(obj any) (way []string, rest string, value any, err 
 	return way, rest, value, nil
 }
 
-// walkField follows a field as far as value has it. Each of its steps begins with a dot or a bracket. If the field has
-// several meanings, walkField takes the first one that value has to its end, or else the one that reaches furthest.
+// walkField follows a field as far as value has it. Each step of the field begins with a dot or a bracket. If the field
+// can be split into steps in several ways, walkField takes the first way that value has in full, or else the one that
+// reaches furthest.
 func walkField(value any, field string) (way []string, rest string, at any) {
 	rest, at = field, value
 	for end := range stepEnds(field) {

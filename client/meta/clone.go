@@ -90,8 +90,8 @@ func referenceTo(v reflect.Value) reference {
 	return r
 }
 
-// enter goes one reference deeper, until leave. It returns the copy of v if there is one already, and false if the run
-// gives up.
+// enter goes one reference deeper, until leave. It returns the copy of v if this run has already made one. ok is false
+// if the run gives up; see copier.
 func (c *copier) enter(v reflect.Value) (made reflect.Value, ok bool) {
 	c.depth++
 	if c.seen != nil {

@@ -37,13 +37,13 @@ func (v IntOrString) String() string {
 	return strconv.Itoa(int(v.number))
 }
 
-// Floor returns the number itself, or the percentage of total, rounded down: "25%" of 10 is 2. As in the API server,
-// maxUnavailable of a Deployment is rounded down. It returns an error for a text that is not a whole percentage, and
-// for a result that exceeds an int.
+// Floor returns the number itself, or the percentage of total, rounded down: "25%" of 10 is 2. Kubernetes rounds
+// maxUnavailable of a Deployment down. Floor returns an error for a text that is not a whole percentage, and for a
+// result that exceeds an int.
 func (v IntOrString) Floor(total int) (int, error) { return v.of(total, false) }
 
-// Ceil is [IntOrString.Floor], rounded up: "25%" of 10 is 3. As in the API server, maxSurge of a Deployment and both
-// numbers of a PodDisruptionBudget are rounded up.
+// Ceil is [IntOrString.Floor], rounded up: "25%" of 10 is 3. Kubernetes rounds up maxSurge of a Deployment and both
+// numbers of a PodDisruptionBudget.
 func (v IntOrString) Ceil(total int) (int, error) { return v.of(total, true) }
 
 func (v IntOrString) of(total int, up bool) (int, error) {

@@ -24,7 +24,7 @@ type Labelled interface {
 // program needs: [DeletionMeta], [OwnerMeta], [LabelMeta]. [ObjectMeta] is the full set.
 //
 // Namespace and Name locate the object. UID distinguishes the objects that have had that name, and ResourceVersion the
-// states of one object. A resource version is opaque: compare it for equality only.
+// states of one object. A resource version is opaque: compare it for equality, or with [CompareVersions].
 type Identity struct {
 	Namespace       string `json:"namespace,omitempty"`
 	Name            string `json:"name,omitempty"`

@@ -149,7 +149,7 @@ func (q Quantity) at(exp int32) (int64, bool) {
 	return timesTen(q.small, q.exp-exp)
 }
 
-// bigAt is at for any amount.
+// bigAt returns the same as at, for any amount.
 func (q Quantity) bigAt(exp int32) *big.Int {
 	mantissa := big.NewInt(q.small)
 	if q.large != "" {

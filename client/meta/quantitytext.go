@@ -49,7 +49,7 @@ func (q Quantity) append(b []byte) []byte {
 			return append(append(b, whole...), unit...)
 		}
 	}
-	exp := q.exp - (q.exp%3+3)%3 // the multiple of 3 at or below q.exp, which needs more digits
+	exp := q.exp - (q.exp%3+3)%3 // the largest multiple of 3 up to q.exp; the difference becomes zeros
 	if q.units != exponentUnits {
 		exp = min(exp, 3*int32(len(unitLetters)-1)+finestExp)
 	}

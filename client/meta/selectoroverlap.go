@@ -61,9 +61,9 @@ func meetsAll(all []requirement, labels map[string]string) bool {
 	return !slices.ContainsFunc(all, func(r requirement) bool { return !r.matches(labels) })
 }
 
-// hasNumber reports whether a label with a number from least to most meets all requirements, which may exclude some
-// texts. A number has many texts, because a label may have leading zeros. Each text that is tried in vain is one that a
-// requirement excludes, so there are few of them.
+// hasNumber reports whether a label with a number from least to most meets all requirements. It tries the texts of each
+// number, of which there are many, because a label may have leading zeros. A text fails only if a requirement excludes
+// it, so hasNumber tries few texts.
 func hasNumber(all []requirement, least, most int64) bool {
 	for n := least; n <= most; n++ {
 		for text := strconv.FormatInt(n, 10); len(text) <= labelNameMax; text = "0" + text {

@@ -25,11 +25,11 @@ type Group struct {
 	invalid error   // why Run cannot run
 	leases  client.Resource[*lease]
 	elector *leader.Elector // of our own lease
-	clock   election.Clock  // of the election too
-	log     *report.Log     // for errors that no hook takes
+	clock   election.Clock  // the elector uses it too
+	log     *report.Log     // for changes of the ranges, and for errors if Options.OnError is nil
 
 	due     chan struct{} // has an element if the lease is to be written at once
-	changed chan struct{} // has an element if there may be another plan
+	changed chan struct{} // has an element if something has happened that may change the plan
 	// expected has an element if a write of ours has been stored that the watch has not brought yet.
 	expected chan struct{}
 

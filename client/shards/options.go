@@ -39,8 +39,8 @@ type Options struct {
 	// as team-01 to team-99, usually share a range too, so one replica may have all the work.
 	By meta.ShardBy
 
-	// Identity is the name of this replica. No two replicas may have the same. Empty means the host name, which in a
-	// cluster is the name of the pod, followed by a random text.
+	// Identity is the name of this replica. No two replicas may have the same. Empty means the host name (in a
+	// cluster, the name of the pod) followed by a random text.
 	Identity string
 	// Weight is this replica's part of the work, compared with that of others: a replica of weight 2 gets twice as many
 	// ranges as one of weight 1. 0 means 1.
@@ -78,7 +78,7 @@ type Options struct {
 // GroupLabel is the label that all leases of a group have. Its value is the name of the group.
 const GroupLabel = "shards.bowline-go.github.io/group"
 
-// maxWeight bounds Options.Weight: there are 256 ranges.
+// maxWeight is the largest Options.Weight. There are only 256 ranges, so larger weights would divide them no better.
 const maxWeight = 1000
 
 // withDefaults returns c with the defaults for its zero values.

@@ -18,7 +18,7 @@ type plan struct {
 	unowned meta.Ranges   // ranges that nobody claims, as far as this replica knows
 	foreign *member       // a member with another Options.By than this replica; nil if there is none
 	ended   meta.Ranges   // ranges that were given up, and on which the work has ended now
-	write   bool          // the lease is to be written now
+	write   bool          // the lease must be written now
 }
 
 // table is what a replica has, and wants to have. Its caller holds Group.mu.
@@ -107,7 +107,7 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 				p.confirm = p.confirm.With(n)
 			}
 		case !turn || !t.have.Has(n) || better || c.others:
-		case rivals > 1: // the owner may be one of them: it would give up the range, which another's claim then blocks
+		case rivals > 1: // one may be the owner: it would give up the range, and this replica would wait for the other
 		case !v.isKnown(n, now) && !isOwned(c.live, n): // a claim would only keep others from the range
 		default:
 			t.claims, t.owned = t.claims.With(n), t.owned.Without(n)
@@ -136,8 +136,9 @@ func (t *table) turn(p *plan, n int, takers []*member, rival bool, now time.Dura
 	if !mine && !rival {
 		p.unowned = p.unowned.With(n)
 	}
-	// If the replica with the highest score does not claim the range, the replica with the next score does. A joining
-	// replica cannot claim a range before another replica has owned it, so this one leaves it the range for t.settling.
+	// If the replica with the highest score does not claim the range, the replica with the next score does. This
+	// replica leaves a range to a joining one for t.settling only, because a joining replica cannot claim a range
+	// before another replica has owned it.
 	rank, joiner := t.rank(takers, n)
 	patience := time.Duration(rank) * t.lease
 	if joiner {

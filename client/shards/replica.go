@@ -64,8 +64,8 @@ func (r *replica) advance(now time.Duration) plan {
 	return p
 }
 
-// settle removes the claims to the draining ranges on which the work has returned or its time is over, and returns
-// these ranges. next is the time until that of another draining range is over; 0 if there is none.
+// settle removes the claims to the draining ranges on which the work has returned or has run out of time, and returns
+// these ranges. next is the time until the work on another draining range runs out of time; 0 if there is none.
 func (r *replica) settle(now time.Duration) (ended meta.Ranges, next time.Duration) {
 	for n := range r.draining.All() {
 		if left := r.until[n] - now; r.users[n] > 0 && left > 0 {
@@ -114,7 +114,8 @@ type question struct {
 	asked  time.Duration
 }
 
-// asks returns the question for a list that the caller is about to request, about those of ranges that are accepted.
+// asks returns the question for a list that the caller is about to request. The question is about those of ranges whose
+// claims the server has accepted.
 func (r *replica) asks(ranges meta.Ranges, now time.Duration) question {
 	return question{ranges: ranges.Intersect(r.accepted), known: r.view.known(), asked: now}
 }
@@ -204,5 +205,6 @@ func (r *replica) over(now time.Duration) (old []string) {
 	return old
 }
 
-// keptFor is for how many lease durations the group keeps a lease whose replica has ended without deleting it.
+// keptFor is the number of lease durations for which the group keeps the lease of a replica that ended without deleting
+// its lease.
 const keptFor = 20

@@ -297,5 +297,5 @@ func (v *view) isKnown(n int, now time.Duration) bool {
 	return v.released.Has(n) || v.knowsAll(now)
 }
 
-// knowsAll reports whether isKnown is true of every range.
+// knowsAll reports whether isKnown is true of every range, even if none has been released.
 func (v *view) knowsAll(now time.Duration) bool { return v.fresh || now >= v.since+v.lasts }

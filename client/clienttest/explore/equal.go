@@ -44,7 +44,7 @@ func newDigest() *digest {
 	return &digest{uids: map[string]int{}, heard: map[*life]uint64{}, deaths: map[*life]int64{}}
 }
 
-// sum continues the hash before with a text, in which the number of each uid stands for the uid.
+// sum extends the given hash by a text, and returns the new hash. It replaces each uid in the text by the uid's number.
 func (d *digest) sum(before uint64, text []byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(hashSeed())

@@ -74,8 +74,8 @@ func (r release) run(ctx context.Context) (err error) {
 	if err := run(ctx, temp, os.Stderr, "git", "clone", "-q", root, clone.dir); err != nil {
 		return err
 	}
-	// A clone does not have the identity that is set in the repository, and a machine that only checks may have no
-	// identity.
+	// Git does not copy the user's identity from the repository's configuration into a clone, and a machine that only
+	// checks may have no identity.
 	for key, value := range map[string]string{"user.name": "rehearsal", "user.email": "rehearsal@localhost"} {
 		if own, err := work.git(ctx, "config", "--get", key); err == nil {
 			value = strings.TrimSpace(own)

@@ -28,7 +28,7 @@ type surroundings struct {
 	inMetadata bool          // the value is the kind or the apiVersion, or belongs to the metadata
 }
 
-// in returns the surroundings of a value that is one level deeper. Step returns the value around that one.
+// in returns the surroundings of a value that is one level deeper. Step takes that value and returns the one around it.
 func (o surroundings) in(step func(v any) any) surroundings {
 	around := o.around
 	o.around = func(v any) any { return around(step(v)) }

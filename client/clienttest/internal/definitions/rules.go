@@ -256,7 +256,7 @@ func (r *report) notNull(items view, listType string, keys []string, at string) 
 	}
 }
 
-// validation checks one of the x-kubernetes-validations of s, apart from its expressions.
+// validation checks one of the x-kubernetes-validations of s. It does not compile the expressions.
 func (r *report) validation(s, rule view, at string) {
 	const newlines = "\r\n"
 	expression, message := strings.TrimSpace(rule.text("rule")), strings.TrimSpace(rule.text("message"))

@@ -52,7 +52,7 @@ func podIn(s scope, d *object.Draft) bool {
 	return false
 }
 
-// claimIn reports whether a claim is in a scope: by the classes of attributes that it wants, has or gets.
+// claimIn reports whether a claim is in a scope: by the VolumeAttributesClasses that it wants, has or gets.
 func claimIn(s scope, d *object.Draft) bool {
 	if s.name != "VolumeAttributesClass" {
 		return false

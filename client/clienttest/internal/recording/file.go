@@ -93,7 +93,7 @@ func (f *File) readKnown(in *Reader) error {
 		if err != nil {
 			return err
 		}
-		if !f.wholeAt(in.Next) { // it is complete, but its end is missing
+		if !f.wholeAt(in.Next) { // the line is complete except for its newline
 			in.Next = before
 			return nil
 		}

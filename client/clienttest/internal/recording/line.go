@@ -22,9 +22,9 @@ const (
 	Deleted  Type = "DELETED"  // an event
 	Bookmark Type = "BOOKMARK" // nothing up to ResourceVersion is missing
 	Cut      Type = "CUT"      // the stream was interrupted; nothing is missing unless a GAP follows
-	Gap      Type = "GAP"      // events after ResourceVersion are missing; the changes over them follow, then SYNCED
+	Gap      Type = "GAP"      // events after ResourceVersion are missing; changes that a list shows follow, then SYNCED
 	Bad      Type = "BAD"      // an event whose object could not be read
-	Resumed  Type = "RESUMED"  // another run of the recorder goes on
+	Resumed  Type = "RESUMED"  // another run of the recorder continues the file
 	End      Type = "END"      // the recorder stopped; Message says why
 )
 

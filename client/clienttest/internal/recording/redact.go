@@ -113,7 +113,7 @@ func (r *Redactor) texts(m jsontree.Object, values []string) {
 	}
 }
 
-// mayHold reports whether a text may have one of the values: it has one as it is or in base64, or it is JSON, as
+// mayHold reports whether a text may have one of the values: it has one as it is or in base64, or it is JSON, such as
 // the last configuration that kubectl applied, or it is long.
 func mayHold(text string, values []string) bool {
 	if len(text) > maxAnnotation || strings.HasPrefix(strings.TrimSpace(text), "{") || strings.HasPrefix(strings.TrimSpace(text), "[") {

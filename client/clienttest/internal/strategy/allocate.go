@@ -164,7 +164,8 @@ func setPort(p value, n int64) {
 	m["nodePort"] = json.Number(strconv.FormatInt(n, 10))
 }
 
-// prefersAsBefore reports whether a service prefers to have two families, and neither it nor its addresses change.
+// prefersAsBefore reports whether an update of a service with PreferDualStack changes neither the type of the service
+// nor its addresses and their families.
 func (a *allocation) prefersAsBefore() bool {
 	const prefers = "PreferDualStack"
 	was := before(a.v).at("ipFamilyPolicy")
@@ -343,7 +344,7 @@ func (a *allocation) takePort(p value, want int64) (int64, error) {
 	return got, err
 }
 
-// takeHealthPort takes the port for checks of the health of nodes.
+// takeHealthPort takes the healthCheckNodePort of a service that needs one and does not have it yet.
 func (a *allocation) takeHealthPort() {
 	if !needsHealthCheck(a.v) || a.old != nil && needsHealthCheck(before(a.v)) {
 		return

@@ -43,7 +43,7 @@ func checkCSIDriver(v value) {
 	}
 }
 
-// checkTokenRequests checks the tokens that a CSI driver wants. Their audiences differ.
+// checkTokenRequests checks the tokens that a CSI driver wants. Their audiences must differ.
 func checkTokenRequests(list value) {
 	seen := map[string]bool{}
 	for _, request := range list.items() {

@@ -29,8 +29,8 @@ func checkDeviceClaimTemplate(v value) {
 	}
 }
 
-// checkAdmin refuses access of administrators to devices, unless the namespace allows it. A real server reports only
-// the first such request, also that of a template, at a field that does not exist.
+// checkAdmin refuses access of administrators to devices, unless the namespace allows it. As a real server does, it
+// reports only the first such request of a claim or of a template, at a field that does not exist.
 func checkAdmin(v, requests value) {
 	for i, r := range requests.items() {
 		if r.at("exactly", "adminAccess").flag() && !v.to.admin {

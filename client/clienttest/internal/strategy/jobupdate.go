@@ -26,8 +26,9 @@ func checkJobUpdate(v value) {
 	checkJobTemplateUpdate(v)
 }
 
-// checkJobTemplateUpdate checks the changes of the template of a job. As long as the job is suspended and has no pods,
-// an update may change the resources of containers, the labels, and the members that decide where a pod runs.
+// checkJobTemplateUpdate checks the changes of the template of a job. As long as the job is suspended and has no active
+// pods, an update may change the resources of containers, the labels and annotations, and the members that decide where
+// a pod runs.
 func checkJobTemplateUpdate(v value) {
 	template, old := v.at("spec", "template"), before(v)
 	suspended := old.at("spec", "suspend").flag()

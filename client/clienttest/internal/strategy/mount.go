@@ -114,7 +114,7 @@ func descending(path string) []string {
 	return noBackstep(path)
 }
 
-// unreserved is descending, for a path that does not start with two dots.
+// unreserved is the form of a path that is descending and does not start with two dots.
 func unreserved(path string) []string {
 	why := descending(path)
 	if strings.HasPrefix(path, "..") && !strings.HasPrefix(path, "../") {

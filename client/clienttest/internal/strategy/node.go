@@ -28,7 +28,8 @@ func addNodeDefaults(all map[string]func(jsontree.Object)) {
 	}
 }
 
-// setPodCIDRs makes podCIDR the first of podCIDRs, or the only one if they differ.
+// setPodCIDRs makes podCIDR and podCIDRs agree. If podCIDR is missing, it becomes the first of podCIDRs. If podCIDR is
+// set but is not the first of podCIDRs, it becomes the only one.
 func setPodCIDRs(m jsontree.Object) {
 	all, _ := m["podCIDRs"].([]any)
 	first, _ := m["podCIDR"].(string)
@@ -129,7 +130,7 @@ var featureForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
 })
 
-// checkFeatures checks the names of the features that a node declares. They are sorted.
+// checkFeatures checks the names of the features that a node declares. They must be sorted.
 func checkFeatures(v value) {
 	last := ""
 	for i, f := range v.items() {

@@ -14,8 +14,8 @@ func checkSelector(v value) {
 	}
 }
 
-// checkOperator checks whether an expression has values exactly if its operator needs some. It returns false if the
-// operator is not one of those that all selectors have.
+// checkOperator checks that an expression has values if its operator needs some, and none otherwise. It returns false
+// if the operator is not one of those that all selectors have.
 func checkOperator(e value) bool {
 	values := e.at("values")
 	switch e.at("operator").text() {

@@ -80,7 +80,7 @@ func external(spec jsontree.Object) bool {
 	return spec["type"] == loadBalancer || spec["type"] == nodePort || spec["type"] == clusterIP && len(ips) > 0
 }
 
-// needsHealthCheck reports whether a service has a port for checks of the health of nodes.
+// needsHealthCheck reports whether a service has a healthCheckNodePort.
 func needsHealthCheck(spec value) bool {
 	return spec.at("type").text() == loadBalancer && spec.at("externalTrafficPolicy").text() == "Local"
 }

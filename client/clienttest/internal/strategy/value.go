@@ -255,7 +255,7 @@ func (v value) atLeast(low int64) bool {
 	return false
 }
 
-// between reports a number out of bounds, which are part of the range.
+// between reports a number below low or above high.
 func (v value) between(low, high int64) bool {
 	if n := v.number(); low <= n && n <= high {
 		return true

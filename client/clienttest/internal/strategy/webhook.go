@@ -61,7 +61,7 @@ func checkWebhooks(v value) {
 	}
 }
 
-// checkStaticName refuses a new object with the name of one that comes from a file of the server.
+// checkStaticName refuses a new object with a name that is reserved for objects from files of the server.
 func checkStaticName(v value) {
 	if name := v.at("metadata", "name"); v.creates() && strings.HasSuffix(name.text(), ".static.k8s.io") {
 		name.invalid("names ending with '.static.k8s.io' are reserved")

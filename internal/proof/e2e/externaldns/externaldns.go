@@ -92,7 +92,7 @@ func (r *reconciler) wanted() iter.Seq[*Endpoint] {
 
 // reconcile changes the records of the provider to those that the objects want.
 func (r *reconciler) reconcile(ctx context.Context, _ string) (controller.Result, error) {
-	seen := slices.Collect(r.known.reader().Sorted()) // before the plan, which may then have a newer generation
+	seen := slices.Collect(r.known.reader().Sorted()) // read before the plan, so the plan is never older than seen
 	current, err := r.registry.records(ctx)
 	if err != nil {
 		return controller.Result{}, fmt.Errorf("records of the provider: %w", err)

@@ -138,7 +138,7 @@ func fromVirtualService(v *istio.VirtualService, gateways *kindOf[*istio.Gateway
 		if namespace, _, found := strings.Cut(ref, "/"); found {
 			key.Namespace = namespace
 		}
-		g, found := gateways.reader().Get(key) // no gateway has the name mesh
+		g, found := gateways.reader().Get(key) // mesh is a reserved word, and no gateway has that name
 		if !found {
 			continue
 		}

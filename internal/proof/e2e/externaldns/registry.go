@@ -12,8 +12,8 @@ type Provider interface {
 	Apply(ctx context.Context, c Changes) error
 }
 
-// registry keeps the owner of each record in a TXT record beside it, whose name has the type before that of the record:
-// a-web.example.com for the A record of web.example.com.
+// registry keeps the owner of each record in a TXT record beside it. The name of the TXT record is the type and the
+// name of the record: a-web.example.com for the A record of web.example.com.
 type registry struct {
 	provider Provider
 	owner    string
@@ -21,7 +21,7 @@ type registry struct {
 
 const heritage = "heritage=external-dns"
 
-// records returns those of the provider, with the owners and objects of those that have a TXT record.
+// records returns the records of the provider. Those that have a TXT record get their owner and object from it.
 func (r *registry) records(ctx context.Context) ([]*Endpoint, error) {
 	all, err := r.provider.Records(ctx)
 	if err != nil {

@@ -26,10 +26,10 @@ type kindOf[T meta.Object] struct {
 	informer *informer.Informer[T]
 	name     string
 	of       func(T) []*Endpoint
-	needs    []interface{ complete() bool } // the other sources that of reads
+	needs    []interface{ complete() bool } // the other sources whose objects k.of reads
 }
 
-// newKind returns a source. of is nil for objects that others only read.
+// newKind returns a source. of is nil if only other sources read the objects.
 func newKind[T meta.Object](name string, r client.Resource[T], of func(T) []*Endpoint) *kindOf[T] {
 	return &kindOf[T]{informer: informer.New(r, informer.Options{AllowEarlyReads: true}), name: name, of: of}
 }

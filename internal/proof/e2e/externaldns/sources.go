@@ -45,7 +45,7 @@ func fromService(s *core.Service) []*Endpoint {
 	return all
 }
 
-// addressesOf returns the addresses of a Service outside of the cluster.
+// addressesOf returns the addresses that a Service has outside of the cluster.
 func addressesOf(s *core.Service) (all []string) {
 	all = append(all, s.Spec.ExternalIPs...)
 	if len(all) > 0 {
@@ -94,7 +94,7 @@ var (
 	quotedNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[`\"]([^`\"]+)[`\"]") })
 )
 
-// fromIngressRoute has targets only from the annotation.
+// fromIngressRoute takes the targets from the annotation alone.
 func fromIngressRoute(r *traefik.IngressRoute) []*Endpoint {
 	if !ours(r.Annotations) {
 		return nil

@@ -143,7 +143,7 @@ func (r *reconciler) resourceQuotas(t *Tenant, namespace string, all []*core.Nam
 	return quotas
 }
 
-// used returns how much of a resource a namespace uses, as the server has last said.
+// used returns how much of a resource a namespace uses, according to the status of the quota in the cache.
 func (r *reconciler) used(namespace, quota, resource string) meta.Quantity {
 	q, ok := r.quotas.known.Reader().Get(meta.Key{Namespace: namespace, Name: quota})
 	if !ok {
@@ -152,7 +152,7 @@ func (r *reconciler) used(namespace, quota, resource string) meta.Quantity {
 	return q.Status.Used[resource]
 }
 
-// roleBindings returns those of the owners' roles, and the additional ones.
+// roleBindings returns the role bindings of the owners, and the additional ones.
 func roleBindings(t *Tenant) (all []*rbac.RoleBinding) {
 	of := make(map[string][]rbac.Subject) // by role
 	for _, o := range t.Spec.Owners {

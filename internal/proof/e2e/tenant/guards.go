@@ -171,7 +171,7 @@ func (h *hooks) collides(scope CollisionScope, t *Tenant, namespace, other strin
 	return false
 }
 
-// place is a host and a path, which two Ingresses cannot both have.
+// place is a host and a path of an Ingress. Depending on HostnameCollisionScope, no other Ingress may have the same.
 type place struct{ host, path string }
 
 func places(in *networking.Ingress) (all []place) {

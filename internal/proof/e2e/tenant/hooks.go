@@ -103,8 +103,8 @@ func (h *hooks) owner(u webhook.User) bool {
 	return slices.ContainsFunc(u.Groups, func(group string) bool { return slices.Contains(h.groups, group) })
 }
 
-// defaultNamespace makes a new namespace one of the tenant that its creator owns. If there are several, the label
-// chooses.
+// defaultNamespace puts a new namespace into the tenant that its creator owns. If the creator owns several tenants, the
+// label chooses one.
 func (h *hooks) defaultNamespace(_ context.Context, r *webhook.Request[*core.Namespace]) error {
 	if !h.owner(r.User) || r.Operation != webhook.Create {
 		return nil

@@ -129,7 +129,7 @@ func (s *Spec) regexes() map[string]string {
 	return all
 }
 
-// labelOfDNS returns an error unless a name is a label of the domain name system.
+// labelOfDNS returns an error unless a name is a DNS label.
 func labelOfDNS(name string) error {
 	if len(name) > 63 || strings.Contains(name, ".") || meta.ValidLabelValue(name) != nil {
 		return errors.New("must have at most 63 lower-case letters, digits and -")
