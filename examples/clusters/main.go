@@ -46,7 +46,7 @@ type Site struct {
 }
 
 // open returns a cluster with a client, and with a cache of the ConfigMaps that selector selects. The cache has the
-// name of the cluster, which is in its errors in the log, and in metrics.
+// name of the cluster, so its errors in the log and its metrics name the cluster.
 func open(name string, cfg client.Config, selector string) (*Site, error) {
 	c, err := client.New(cfg)
 	if err != nil {

@@ -39,7 +39,8 @@ func parse(args []string, out io.Writer) (s settings, _ error) {
 	return s, flags.Parse(args)
 }
 
-// logger logs to out all lines up to a verbosity. A line of logr at V(n) has the level -n of slog.
+// logger returns a logger that writes the lines up to the verbosity to out. A line of logr at V(n) has the level -n of
+// slog.
 func (s settings) logger(out io.Writer) logr.Logger {
 	return logr.FromSlogHandler(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.Level(-s.verbosity)}))
 }

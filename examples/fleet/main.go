@@ -50,7 +50,7 @@ type outcome struct {
 	longest time.Duration // that the other client waited for a write
 }
 
-// bound makes a server refuse requests while it has enough of them, and counts those that it refuses.
+// bound makes a server refuse requests while it handles inFlight others, and counts those that it refuses.
 func bound(server *clienttest.Server, refused *atomic.Int64) {
 	var now atomic.Int64
 	server.Intercept(func(*http.Request) http.HandlerFunc {

@@ -4,8 +4,8 @@
 //	go run ./examples/watch -kubeconfig FILE     # a real cluster, until it is interrupted; nothing is written to it
 //
 // A list returns the present objects and a resource version; a watch from that version misses nothing. A watch is one
-// HTTP request, which the server ends after half an hour or so. An informer goes on then, and survives every other
-// fault of a connection: see examples/controller.
+// HTTP request, which the server ends after half an hour or so. An informer then opens the next one, and survives every
+// other fault of a connection: see examples/controller.
 package main
 
 import (
@@ -30,8 +30,8 @@ type ConfigMap struct {
 // ConfigMaps is the resource on the server.
 var ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 
-// follow prints the present objects and then the events, until the server ends the watch, or until limit events if
-// limit is not 0. It calls listed in between.
+// follow prints how many objects there are and then the events, until the server ends the watch, or until limit events
+// if limit is not 0. It calls listed in between.
 func follow(ctx context.Context, c *client.Client, namespace string, limit int, listed func(), out io.Writer) error {
 	maps := client.For(c, ConfigMaps)
 	list, err := maps.List(ctx, client.ListOptions{Namespace: namespace})

@@ -69,7 +69,7 @@ func (e *events) put(id meta.Identity, span trace.SpanContext) {
 }
 
 // between returns the events that led to a state of an object from a previous version, latest first. Without a previous
-// version it returns the last one.
+// version it returns only the event of that state.
 func (e *events) between(previous string, now state) (links []trace.Link) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -26,7 +26,8 @@ func (p *ControlPlane) startServer(ctx context.Context, o Options) error {
 		more = append(more, "--egress-selector-config-file="+network)
 	}
 	if !o.ControllerManager || len(o.Controllers) > 0 {
-		// This plugin requires a service account for each pod, and without a controller manager there are none.
+		// This plugin requires a service account for each pod, and only a controller manager with its default
+		// controllers makes them.
 		more = append(more, "--disable-admission-plugins=ServiceAccount")
 	}
 	return onFreePort(func(port string) error {

@@ -121,7 +121,7 @@ func (p *ControlPlane) Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// listener is the end of the API server's connections to an address.
+// listener accepts the API server's connections to an address.
 type listener struct {
 	cluster *cluster
 	address string

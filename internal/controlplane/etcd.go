@@ -19,7 +19,7 @@ func (p *ControlPlane) startEtcd(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("start etcd: %w", err)
 		}
-		const peer = "http://127.0.0.1:0" // it has none, and any port will do
+		const peer = "http://127.0.0.1:0" // this etcd has no peers, so any port will do
 		name := "etcd-" + rand.Text()
 		url := "http://127.0.0.1:" + port
 		s, err := p.launch("etcd",

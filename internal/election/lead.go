@@ -4,9 +4,9 @@ import "context"
 
 type leadKey struct{}
 
-// Lead returns a context for the Run of a leader election. With it, the election leaves it to the caller of Run to
-// report a function lead that does not return, as long as the election holds the lease. After the lease is lost, the
-// election reports such a function. name describes lead in errors.
+// Lead returns a context for the Run of a leader election. It decides who reports a function lead that does not return:
+// the caller of Run while the election holds the lease, and the election after the lease is lost. name describes lead
+// in errors.
 func Lead(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, leadKey{}, name)
 }

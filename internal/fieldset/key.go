@@ -313,8 +313,8 @@ func (s *Set) keys() []string {
 	return keys
 }
 
-// sortsAsText reports whether keys of its kind have the order of their texts. Most keys do: the quotes around plain
-// texts come before all of their characters.
+// sortsAsText reports whether a server sorts keys of this form by their texts. It does so for most keys: the quotes
+// around plain texts come before all of their characters.
 func sortsAsText(key string) bool {
 	rest, isElement := strings.CutPrefix(key, "k:")
 	return isElement && isPlainKey(rest) || strings.HasPrefix(key, "f:")

@@ -82,8 +82,8 @@ func Of(what any) Filler {
 	return d.Behind()
 }
 
-// As converts the Filler of what to the interface I, or what itself if it has no Filler. It returns false if the value
-// does not implement I.
+// As converts the Filler of a value, or the value itself if it has no Filler, to the interface I. It returns false if
+// that does not implement I.
 func As[I any](what any) (I, bool) {
 	if f := Of(what); f != nil {
 		what = f

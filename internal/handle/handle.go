@@ -56,9 +56,9 @@ type Source struct {
 	// It returns nil if the program may change its objects. A type that embeds a source also has that source's
 	// function, so use the result only if its type is that of the source that was asked.
 	Sharing func() any
-	// Packing returns the source with items and events that carry the texts of their objects. The Packer by packs the
-	// texts. It is nil if the text of an object may differ from the object. As with Sharing, use the result only if its
-	// type is that of the source.
+	// Packing returns the source with items and events that carry the texts of their objects, packed with the given
+	// Packer. It is nil if the text of an object may differ from the object. As with Sharing, use the result only if
+	// its type is that of the source.
 	Packing func(by packed.Packer) any
 	// Unpacking returns the function that decodes a packed text, the server's or JSON, into a new object: a
 	// func(packed.Text) (T, error).

@@ -10,7 +10,7 @@ const (
 )
 
 // specials marks quotes, backslashes and control characters. It also marks the places at which the highest bit of the
-// byte in also is set. A caller that passes eight itself as also thus marks the bytes that are not ASCII.
+// byte in also is set. So specials(eight, eight) marks the bytes that are not ASCII, too.
 func specials(eight, also uint64) uint64 {
 	control := eight - ones*' '
 	quote := (eight ^ ones*'"') - ones

@@ -9,8 +9,8 @@ import (
 )
 
 // Panic returns the error for a call that ended with a panic. The error says what the call was doing, where it
-// panicked, and the type of the panic value. The error does not show the value, which may be contents or a secret. v is
-// the result of recover; nil means runtime.Goexit.
+// panicked, and the type of the panic value. The error shows the value only if it is a runtime.Error, because any other
+// value may be contents or a secret. v is the result of recover; nil means runtime.Goexit.
 func Panic(doing string, v any) error {
 	if v == nil {
 		return errors.New(doing + " left by runtime.Goexit")

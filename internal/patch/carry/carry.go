@@ -108,7 +108,7 @@ func ascendInStep(a, b *tree.Node) bool {
 // inStep does the same as members, for objects that ascend in step. It does not open them, because an open map of many
 // short members takes several times its size.
 func (c *carrier) inStep(live, before, after *tree.Node) {
-	var was, is tree.Node // one for all members: both are on the heap
+	var was, is tree.Node // declared once for all members, because both escape to the heap
 	x, y := before.Parts(), after.Parts()
 	for i := 0; ; i++ {
 		name, ok := y.Next()
@@ -166,7 +166,7 @@ func (c *carrier) list(live, before, after []tree.Node) (_ tree.Node, replaced b
 	replaced = len(before) != len(after)
 	run := c.run
 	p := c.pair(before, after)
-	c.run = run // as it was before the call of pair: it knows how far the texts within these lists agree
+	c.run = run // pair replaced what run knew: how far the texts of the two lists agree
 	for i, j := range p.from {
 		if j < 0 {
 			out[i], replaced = after[i].Written(), true

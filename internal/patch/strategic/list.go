@@ -28,8 +28,8 @@ func typeName(v *tree.Node) string {
 
 func isScalar(kind byte) bool { return kind != 'n' && kind != '[' && kind != '{' }
 
-// scalarKey returns a text that is equal for equal scalars: the content of a string after a quote, and any other value
-// as it is written. The numbers 1, 1.0 and 1e0 have the same text, and whole numbers within int64 keep every digit.
+// scalarKey returns a text that is equal for equal scalars: the content of a string after a quote, true or false, or a
+// number. The numbers 1, 1.0 and 1e0 have the same text, and whole numbers within int64 keep every digit.
 func scalarKey(v *tree.Node) (key []byte, ok bool) {
 	switch v.Kind() {
 	case '"':

@@ -289,7 +289,7 @@ func replaces(list *tree.Node) bool {
 	return slices.ContainsFunc(list.Open().Items, func(v tree.Node) bool { return v.Word(directivePatch) == "replace" })
 }
 
-// ordered obeys $setElementOrder of the list named of, together with the patch's own value for that list.
+// ordered obeys the $setElementOrder of a list, and merges the patch's own value for that list. of is the list's name.
 func (m merger) ordered(doc, changes *tree.Branch, order *tree.Member, of string, f Field, at *place) error {
 	orderAt, at := at.member(order.Name), at.member([]byte(of))
 	if m.join {

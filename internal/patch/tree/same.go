@@ -48,7 +48,7 @@ func sameInside(a, b *Node, number func(a, b []byte) bool) bool {
 // sameParts is sameItems for lists that are not open. It does not open them, because a long open list takes many times
 // its length.
 func sameParts(a, b *Node, number func(a, b []byte) bool) bool {
-	var mine, other Node // one for all parts: both are on the heap
+	var mine, other Node // declared once for all parts, because both escape to the heap
 	for x, y := a.Parts(), b.Parts(); ; {
 		var left, same bool
 		mine, left = x.Next()

@@ -97,7 +97,8 @@ func (b *Branch) Copied() *Branch {
 	return out
 }
 
-// Scalar returns the content of a string, and the text of any other value.
+// Scalar returns the content of a string, and the text of any other scalar. For an object or a list, it returns what
+// AppendSorted appends.
 func (n *Node) Scalar() string {
 	switch n.Kind() {
 	case '"':
@@ -134,7 +135,7 @@ func (n *Node) AppendSorted(dst []byte) []byte {
 	return append(dst, n.Text()...)
 }
 
-// IsZero reports whether the value is the encoding of an unset field.
+// IsZero reports whether the value is null, 0, or an empty string, list or object. It is false for the boolean false.
 func (n *Node) IsZero() bool {
 	switch n.Kind() {
 	case '{', '[':

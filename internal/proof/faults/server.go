@@ -84,7 +84,7 @@ const (
 	reset
 	internalError
 	refused      // for a write: 429; for a read: no answer at all
-	slow         // it is under way for long, and lands also if its sender does not wait any more
+	slow         // it is under way for long, and a write is handled even if its sender no longer waits
 	slowAndLost  // and then the answer is lost
 	answerLost   // the server has handled it
 	answerLate   // the server has handled it
@@ -158,7 +158,7 @@ func (s *Server) Handler(q *http.Request, arrives func(body []byte), handle func
 	}
 }
 
-// Answer has the server handle a write whose body has been read, all of it, even if its sender does not wait any more.
+// Answer has the server handle a write whose whole body has been read, even if its sender no longer waits.
 func (s *Server) Answer(r *http.Request, body []byte) *httptest.ResponseRecorder {
 	again := r.Clone(r.Context())
 	again.Body = io.NopCloser(bytes.NewReader(body))

@@ -12,7 +12,7 @@ type Step struct {
 	Kind string
 	Who  int           // which process it befalls
 	For  time.Duration // how long it lasts
-	By   time.Duration // its strength, such as the step of a clock; negative ones too
+	By   time.Duration // its strength, such as the step of a clock; it may be negative
 }
 
 func (s Step) String() string {

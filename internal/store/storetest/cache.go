@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/internal/store"
 )
 
-// Cache is a store that the test writes, with the methods of the writer of everything.
+// Cache is a store that the test writes. It has the methods of the store.Writer of all namespaces.
 type Cache[T meta.Object] struct{ *store.Store[T] }
 
 // New returns an empty cache.

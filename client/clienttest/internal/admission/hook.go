@@ -26,7 +26,7 @@ type Hook struct {
 	ReinvocationPolicy      string             `json:"reinvocationPolicy"`
 	MatchConditions         json.RawMessage    `json:"matchConditions"`
 	Configuration           string             `json:"-"`
-	namespaces, objects     meta.Selector      // what the two selectors select
+	namespaces, objects     meta.Selector      // the two selectors, parsed
 }
 
 // Client says where a webhook is.
@@ -80,8 +80,9 @@ type Version struct {
 // Labels are the labels of an object; nil if there is no object, or if it has no metadata.
 type Labels *map[string]string
 
-// Selects reports whether the selectors of the webhook select a write: by the labels of its namespace, which is nil if
-// the object has none, and by those of the object before or after the write.
+// Selects reports whether the selectors of the webhook select a write. namespace has the labels of the object's
+// namespace, and is nil if the object has none. The object selector may match the labels of the object before the write
+// (was) or after it (is).
 func (h *Hook) Selects(namespace, is, was Labels) bool {
 	selects := func(s meta.Selector, labels Labels) bool { return labels != nil && s.Matches(*labels) }
 	return (namespace == nil || selects(h.namespaces, namespace)) &&

@@ -59,8 +59,8 @@ func (p Pod) Specified() (requests, limits quantity.List) {
 		p.sum(func(c Container) quantity.List { return c.Limits })
 }
 
-// Charged returns what a quota counts: what the spec asks for, or more if a resize is not complete, the resources of
-// the pod as a whole, and its overhead.
+// Charged returns what a quota counts. It is the sum of what the containers ask for, or more while a resize is not
+// complete. What the pod asks for as a whole replaces that sum, and the overhead of the pod is added.
 func (p Pod) Charged() (requests, limits quantity.List) {
 	requests, limits = p.withStatus()
 	ownRequests, ownLimits := p.Own()
@@ -76,7 +76,7 @@ func (p Pod) Charged() (requests, limits quantity.List) {
 	return requests, limits
 }
 
-// override sets what the pod as a whole asks for.
+// override replaces the sums in list with what the pod asks for as a whole.
 func override(list, own quantity.List) {
 	for name, q := range own {
 		if forPods(name) {
@@ -85,9 +85,9 @@ func override(list, own quantity.List) {
 	}
 }
 
-// withStatus returns the sums of the resources of the containers: for each resource the greatest of the sum of the
-// amounts in the spec, of the allocated amounts and of the actual amounts, both of which are in the status of the pod.
-// An infeasible resize does not count.
+// withStatus returns the sums of the resources of the containers. For each resource there are up to three sums, and
+// the greatest counts: the sum of the amounts in the spec, of the actual amounts and, for requests, of the allocated
+// amounts. The actual and the allocated amounts are in the status of the pod. An infeasible resize does not count.
 func (p Pod) withStatus() (requests, limits quantity.List) {
 	requests, limits = quantity.List{}, quantity.List{}
 	infeasible := p.infeasible()

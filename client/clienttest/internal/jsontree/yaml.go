@@ -79,7 +79,7 @@ const (
 
 var errExplodes = errors.New("yaml: document contains excessive aliasing")
 
-// yamlReader makes values of nodes.
+// yamlReader converts nodes to values.
 type yamlReader struct {
 	left  int
 	twice []string // the members that occur more than once

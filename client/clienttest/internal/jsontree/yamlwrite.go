@@ -13,7 +13,7 @@ import (
 // FormatYAML returns a decoded JSON value as YAML.
 func FormatYAML(v any) []byte { return formatYAML(yamlNode(v)) }
 
-// FormatShortYAML is FormatYAML with each list of texts in one line.
+// FormatShortYAML is FormatYAML with each list of scalars in one line.
 func FormatShortYAML(v any) []byte {
 	n := yamlNode(v)
 	shorten(n)

@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// OpenAPI is a document of version 2 about everything that a server serves. As in the documents of version 3, a path
-// has only its patch, with the parameter fieldValidation.
+// OpenAPI is a document of version 2 about everything that a server serves. As in the documents of version 3, PATCH is
+// the only operation of a path, and fieldValidation its only parameter.
 type OpenAPI struct{ doc jsontree.Object }
 
 // NewOpenAPI joins documents of version 3 into one of version 2.

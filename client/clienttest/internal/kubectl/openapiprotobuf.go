@@ -48,7 +48,7 @@ func operation(patch jsontree.Object) []byte {
 		query = appendField(query, 4, parameter["name"])
 		query = appendField(query, 6, parameter["type"])
 		query = appendTrue(query, 20) // uniqueItems
-		// The messages around a parameter say which kind it is: no reference, no body, but a query.
+		// The messages around query say what kind of parameter it is: not a reference, not the body, but in the query.
 		b = appendField(b, 8, appendField(nil, 1, appendField(nil, 2, appendField(nil, 3, query))))
 	}
 	responses, _ := patch["responses"].(jsontree.Object)

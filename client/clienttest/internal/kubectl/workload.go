@@ -230,7 +230,8 @@ func (r *podRow) initContainers(o *Object) {
 	}
 }
 
-// containers reads the containers of a pod that is initialized. The first of them overrides the others.
+// containers reads the containers of a pod that is initialized. If several of them give the pod a reason, that of the
+// first one counts.
 func (r *podRow) containers(o *Object) {
 	r.restarts, r.last = r.sidecarRestarts, r.sidecarLast
 	statuses := o.at("status.containerStatuses").list()

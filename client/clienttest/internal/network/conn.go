@@ -21,8 +21,8 @@ type Conn struct {
 	mu            sync.Mutex // guards the rest
 	frozen        bool       // nothing arrives any more, in either direction
 	closed        bool
-	chunk         int // if not 0, how many bytes are written at a time, with a pause of every
-	every         time.Duration
+	chunk         int           // how many bytes are written at a time; 0 means all of them
+	every         time.Duration // the pause before each chunk
 	writeDeadline time.Time
 	changed       chan struct{} // closed when another field changes; nil while no goroutine waits
 }

@@ -14,8 +14,8 @@ type Write struct {
 	Shape                   *schema.Shape
 	Part                    Part // the fields that the request can write
 	Now                     meta.Time
-	AllVersions             bool     // entries of all other versions of the API count as well
-	Others                  []string // entries of these other versions do, too
+	AllVersions             bool     // the entries of every version of the API count
+	Others                  []string // other versions of the API whose entries count
 }
 
 func (w Write) owner(manager, operation string) Owner {
@@ -30,7 +30,8 @@ func (w Write) changes(old, now any) changes {
 	return changes{w.Part(c.added), w.Part(c.modified), w.Part(c.removed)}
 }
 
-// Known returns the owners whose entries have the resource's version. The others are dropped.
+// Known returns the owners whose entries count: those of the version of the write and of the versions in Others, or all
+// of them with AllVersions. It drops the other entries.
 func (w Write) Known(all Owners) Owners {
 	if w.AllVersions {
 		return all

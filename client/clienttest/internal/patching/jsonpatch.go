@@ -40,7 +40,7 @@ type operation struct {
 }
 
 // applyOperations applies a JSON patch as a real server does. It accepts more than RFC 6902 and package patch: it
-// replaces a member that is not there, counts a negative index from the end, and moves null from a location that does
+// replaces a member that is not there, counts a negative index from the end, and copies null from a location that does
 // not exist. It also accepts less: a test compares the texts of numbers and strings.
 func applyOperations(doc []byte, operations []*operation) ([]byte, error) {
 	root := parseNode(doc)

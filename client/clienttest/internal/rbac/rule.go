@@ -48,7 +48,7 @@ func has(list []string, text string) bool {
 	return slices.Contains(list, "*") || slices.Contains(list, text)
 }
 
-// covers reports whether a path of a rule, which may end with a star, has a path.
+// covers reports whether a rule's path, which may end with a star, matches a path.
 func covers(rule, path string) bool {
 	prefix, isPrefix := strings.CutSuffix(rule, "*")
 	return rule == path || isPrefix && strings.HasPrefix(path, prefix)

@@ -146,7 +146,7 @@ func (c *checker) both(namespace string) {
 	}
 }
 
-// series checks the count of a repeated Event.
+// series checks the count and the last time of a repeated Event.
 func (c *checker) series() {
 	if c.event["series"] == nil {
 		return

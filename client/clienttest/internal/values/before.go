@@ -42,7 +42,7 @@ func (b before) elements(s *Schema) func(e any) before {
 	}
 }
 
-// keyOf returns the keys of an element as text; "" if one is missing or no scalar.
+// keyOf returns the keys of an element as text; "" if one is missing or not a scalar.
 func (s *Schema) keyOf(e any) string {
 	m, ok := e.(jsontree.Object)
 	if !ok {
@@ -64,9 +64,9 @@ func (s *Schema) keyOf(e any) string {
 	return string(text)
 }
 
-// unchanged reports whether a value equals that which it replaces, as far as the server can tell which one that is: it
-// does not know the old values of members without a schema, and of elements without keys in a list that should have
-// them.
+// unchanged reports whether a value equals the one that it replaces, as far as the server knows the old value. The
+// server does not know the old values of members without a schema, and of elements without keys in a list that should
+// have them.
 func (b before) unchanged(s *Schema, v any) bool {
 	if !b.known || v == nil || b.value == nil {
 		return b.known && v == nil && b.value == nil

@@ -139,8 +139,8 @@ func (s *Schema) choices(v any, path string) (r result) {
 		name := strings.TrimPrefix(path, ".")
 		r.add(problem{reason: "FieldValueInvalid", whole: true, why: fmt.Sprintf("%q "+format, append([]any{name}, args...)...)})
 	}
-	// best returns how many schemas the value fits, the result of the first one that it fits, and of those that it does
-	// not fit the result that comes closest.
+	// best returns how many schemas the value fits, the result of the first schema that it fits, and the result that
+	// comes closest among the schemas that it does not fit.
 	best := func(schemas []*Schema, one bool) (fits int, first, closest result) {
 		seen := false
 		for _, inner := range schemas {

@@ -50,8 +50,8 @@ func (p problem) cause(root string) meta.StatusCause {
 	return c
 }
 
-// result is the result of checking a value against a schema. matched counts what was right: of several schemas that a
-// value may have, the problems of the one that matched most are reported.
+// result is the result of checking a value against a schema. matched counts what was right: if a value fits none of
+// several schemas, the problems with the schema that matched most are reported.
 type result struct {
 	problems []problem
 	seen     map[string]bool // the problems that add has added

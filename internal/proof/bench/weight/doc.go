@@ -29,7 +29,7 @@
 // sides that ask for it. The line under the table says what each side asked for.
 //
 // client-go asks for a streaming list by default; KUBE_FEATURE_WatchListClient=false in the environment of this command
-// makes it page, which takes another time and another peak of memory.
+// makes it page, which changes the time and the peak of memory.
 //
 // The sides are Bowline with a struct of six fields, Bowline with *corev1.Pod, client-go's shared informer with its
 // defaults, and the same with a transform that keeps only those six fields.

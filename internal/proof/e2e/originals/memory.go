@@ -35,7 +35,7 @@ const (
 	cronGroup   = "batch.tutorial.kubebuilder.io"
 )
 
-// podTemplate is that of an average program. It has a place for the restart policy.
+// podTemplate is the pod template of an average program. Its %s stands for the restart policy.
 const podTemplate = `{"metadata": {"labels": {"app": "web", "tier": "front"}}, "spec": {"restartPolicy": "%s", "containers": [{
 	"name": "main", "image": "registry.example.com/team/web:1.2.3", "args": ["--listen=:8080", "--log-level=info"],
 	"ports": [{"name": "http", "containerPort": 8080}],

@@ -64,9 +64,9 @@ var servers = []string{"etcd", "kube-apiserver"}
 
 // serverAssets returns the directory for envtest's variable KUBEBUILDER_ASSETS.
 //
-// Such a server ends with its standard input, and envtest gives it none. So envtest starts a script, which opens a
-// named pipe for reading and writing as the input of the server. Such an input never ends. envtest stops the servers
-// itself.
+// A server of package build ends when its standard input ends, and envtest gives it none. So envtest starts a script,
+// which opens a named pipe for reading and writing as the input of the server: such an input never ends. envtest stops
+// the servers itself.
 func serverAssets(ctx context.Context, directory string) (string, error) {
 	assets, err := os.MkdirTemp(directory, "bowline-assets-")
 	if err != nil {

@@ -52,7 +52,7 @@ func factoryOf(cfg *rest.Config) (informers.SharedInformerFactory, error) {
 	return informers.NewSharedInformerFactory(clientset, 0), nil
 }
 
-// synced is the job of a first list in pages.
+// synced is the job of a first list, in pages or as a streaming list.
 func synced(of func(*rest.Config) (cache.SharedIndexInformer, error)) sample.Job {
 	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
 		setting, known := listing[p.Setting]

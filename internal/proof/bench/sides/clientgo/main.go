@@ -37,7 +37,7 @@ func main() {
 		"sync-secrets":     synced(secrets),
 		"sync-custom":      synced(certificates),
 
-		"sync-compact":          with(sample.Sync, dropManagedFields, "application/json"), // next to a compact cache
+		"sync-compact":          with(sample.Sync, dropManagedFields, "application/json"), // to compare compact caches
 		"sync-compact-protobuf": with(sample.Sync, dropManagedFields, binary),
 
 		"sync-protobuf":    with(sample.Sync, dropManagedFields, binary),

@@ -21,7 +21,7 @@ func Config() *rest.Config {
 	e := &Environment{rules: cel.Rules()}
 	config, err := e.Start()
 	if err != nil {
-		panic(err) // no socket of loopback, at the start of a suite
+		panic(err) // cannot listen on loopback, and no spec has run yet
 	}
 	return config
 }
