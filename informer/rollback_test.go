@@ -142,6 +142,34 @@ func TestOneVersionThatMeansTwoStates(t *testing.T) {
 	})
 }
 
+// The restored server has a state that does not decode, so the cache keeps its own one. The next state, under the version
+// of that one, is told of all the same.
+func TestOneVersionThatMeansTwoStatesAfterOneThatDoesNotDecode(t *testing.T) {
+	modes(t, func(t *testing.T, mode informer.Mode) {
+		bubble(t, func(r *rig) {
+			r.put("a", "bad", "yes")
+			backup := r.server.ResourceVersion()
+			i := r.start(informer.Options{Mode: mode})
+			r.put("a", "v", "1")
+			r.put("b")
+			r.put("b", "v", "1")
+			i.told()
+			was := i.held()[key("a")]
+			if err := r.server.Rollback(backup); err != nil {
+				r.Fatal(err)
+			}
+			i.forgive()
+			r.slowly(32*time.Minute, "relisted", func() bool { return i.Status().Relists[informer.Reset] == 1 && len(i.Status().Undecodable) == 1 })
+			r.put("a", "v", "2")
+			r.slowly(32*time.Minute, "current", func() bool { return i.difference() == "" })
+			now := i.held()[key("a")]
+			if was.ResourceVersion != now.ResourceVersion || was.UID != now.UID || now.Data["v"] != "2" {
+				r.Errorf("a was %v %v, and is %v %v: this tests nothing", was.ResourceVersion, was.Data, now.ResourceVersion, now.Data)
+			}
+		})
+	})
+}
+
 // A bookmark from before what has come says the same.
 func TestABookmarkThatGoesBack(t *testing.T) {
 	bubble(t, func(r *rig) {
