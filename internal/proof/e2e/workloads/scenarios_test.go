@@ -188,8 +188,8 @@ func services() []scenario {
 			lonely("one", "run"), lonely("two", "unready"), lonely("three", "stuck"), service(""), setReady("app=web", false), setReady("app=web", true),
 		}},
 		{"a service with a pod that ends", []step{
-			create("pods", fmt.Sprintf(`{"metadata": {"name": "one", "labels": {"app": "web"}}, "spec": {"terminationGracePeriodSeconds": 300, "automountServiceAccountToken": false,
-				"containers": [{"name": "main", "image": "deaf"}]}}`)), service(""), removeOne("app=web"),
+			create("pods", `{"metadata": {"name": "one", "labels": {"app": "web"}}, "spec": {"terminationGracePeriodSeconds": 300, "automountServiceAccountToken": false,
+				"containers": [{"name": "main", "image": "deaf"}]}}`), service(""), removeOne("app=web"),
 		}},
 		{"a service that publishes pods that are not ready", []step{service(`, "publishNotReadyAddresses": true`), lonely("one", "unready")}},
 		{"a headless service", []step{service(`, "clusterIP": "None"`), lonely("one", "run"), change("services", "web", `{"metadata": {"labels": {"team": "b"}}}`)}},
