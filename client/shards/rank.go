@@ -6,9 +6,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// scores has the score of one replica for each range. Of all replicas, the one with the highest score should own the
-// range (weighted rendezvous hashing). The scores depend on the replica alone, so when a replica comes or goes, no
-// range moves between two others.
+// scores has the score of one replica for each range. The replica with the highest score should own the range (weighted rendezvous
+// hashing). The scores depend on the replica alone, so when a replica comes or goes, no range moves between two others.
 type scores [meta.RangeCount]float64
 
 // newScores returns the scores of a replica, from the name of its lease and from its weight.

@@ -87,8 +87,8 @@ func (c *crew[K]) end(endDrain context.CancelFunc) {
 
 // fit makes the wanted number of workers take keys. If more are wanted, leaving workers that are still in a reconcile
 // stay, and new workers start only if that is not enough; so raising the number again never makes too many reconciles
-// at a time. Of the leaving workers, the one that was told to leave last stays first, so that the others can finish
-// their reconciles and end. If fewer are wanted, idle workers leave first.
+// at a time. The worker that was told to leave last is the first that stays, so that the others can finish their
+// reconciles and end. If fewer are wanted, idle workers leave first.
 func (c *crew[K]) fit() {
 	if c.job == nil {
 		return

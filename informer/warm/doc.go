@@ -50,7 +50,8 @@
 // A file names its cluster by the uid of the namespace kube-system, which the client reads, and by the authorities that
 // vouch for the server. The URL of the server does not matter. A program that may not read that namespace sets
 // Options.Cluster. If the client of an informer verifies its server, the informer does not use a file from a client
-// that did not.
+// that did not. When another cluster answers than before, one write of the file is left out and reported, because the
+// cache may still have the objects of the earlier cluster.
 //
 // # Types
 //

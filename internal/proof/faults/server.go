@@ -78,7 +78,7 @@ func (s *Server) setChance(p float64) {
 	s.chance = p
 }
 
-// What happens to a request that is broken.
+// The faults of a request. Handler says what they are for a read.
 const (
 	whole = iota
 	reset
@@ -103,6 +103,8 @@ func (s *Server) breaks() (kind int, delay time.Duration) {
 
 // Handler chooses what happens to a request of a process. It returns nil if nothing does. arrives is called with the
 // body of a write when it arrives, which is when it was sent, because the network takes no time; handle answers it.
+// A read that is refused never gets an answer; one that is slow or answered late is late; others lose their connection,
+// or bring a watch that stays silent.
 func (s *Server) Handler(q *http.Request, arrives func(body []byte), handle func(r *http.Request, body []byte) *httptest.ResponseRecorder) http.HandlerFunc {
 	kind, delay := s.breaks()
 	broken := clienttest.Answer(meta.Status{Code: http.StatusInternalServerError, Message: "broken"})
@@ -122,7 +124,9 @@ func (s *Server) Handler(q *http.Request, arrives func(body []byte), handle func
 		switch kind {
 		case refused:
 			return clienttest.Hang()
-		case slow:
+		case slowAndLost, unknown:
+			return clienttest.Reset()
+		case slow, answerLate:
 			return func(w http.ResponseWriter, r *http.Request) {
 				time.Sleep(delay)
 				s.ServeHTTP(w, r)

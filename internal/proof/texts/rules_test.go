@@ -63,8 +63,8 @@ func plainWords(t text, _ map[string]bool) string {
 	return ""
 }
 
-// causePlace is where a cause stands: alone or after a colon. What to do, or what else is known, may follow it behind a
-// semicolon or a comma.
+// causePlace is where a cause stands: alone or after a colon. Advice or another fact may follow it, after a semicolon or
+// a comma.
 var causePlace = regexp.MustCompile(`(^|:[ \n])%w($|[;,] )`)
 
 func causeLast(t text, _ map[string]bool) string {

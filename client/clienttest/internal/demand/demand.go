@@ -60,7 +60,8 @@ func (p Pod) Specified() (requests, limits quantity.List) {
 }
 
 // Charged returns what a quota counts. It is the sum of what the containers ask for, or more while a resize is not
-// complete. What the pod asks for as a whole replaces that sum, and the overhead of the pod is added.
+// complete. Requests and limits of the whole pod replace that sum, and the overhead of the pod is
+// added.
 func (p Pod) Charged() (requests, limits quantity.List) {
 	requests, limits = p.withStatus()
 	ownRequests, ownLimits := p.Own()
